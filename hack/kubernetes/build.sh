@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Builds the Kubernetes control plane from the Go module proxy and links it
-# into bin/. The binaries are kept in the user's cache folder, one folder per
-# content of go.mod and Go version, so that a second clone links and does not
-# compile.
+# into bin/. The binaries are kept in the user's cache folder, one folder for
+# each set of module versions, Go version, platform and flags, so that a second
+# clone links and does not compile.
 #
 #   hack/kubernetes/build.sh [BIN_FOLDER]
 
@@ -21,35 +21,44 @@ commands=(
 # The same flags as the Makefile: the Go build cache is shared with ours.
 export GOTOOLCHAIN=local CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOWORK=off
 
-cd "$here"
-version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
-key=$version-$(cat go.mod <(go env GOVERSION GOOS GOARCH) build.sh | sha256sum | cut -c1-12)
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/unikorn-instance-apiserver/kubernetes/$key
+name_of() {
+  case $1 in
+    go.etcd.io/etcd/*) echo etcd ;;
+    *) basename "$1" ;;
+  esac
+}
+
+module_version() {
+  case $1 in
+    go.etcd.io/etcd/*) go list -m -f '{{.Version}}' "$1" ;;
+    *) printf '%s\n' "$kubernetes" ;;
+  esac
+}
 
 # A control plane that reports no version is refused by clients that ask for
 # one, so the linker sets what the release build would.
 ldflags() {
-  local minor=${version#v1.} package
+  local minor=${kubernetes#v1.} package
   minor=${minor%%.*}
   printf -- '-s -w'
   for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
     printf -- ' -X %s.gitVersion=%s -X %s.gitMajor=1 -X %s.gitMinor=%s -X %s.gitTreeState=clean' \
-      "$package" "$version" "$package" "$package" "$minor" "$package"
+      "$package" "$kubernetes" "$package" "$package" "$minor" "$package"
   done
 }
 
 # Reads the package names that "go build -v" prints and shows how far it is.
 progress() {
-  local name=$1 total=$2 started=$SECONDS shown=0 count=0 line
+  local name=$1 total=$2 started=$SECONDS shown=$SECONDS count=0 line
   while IFS= read -r line; do
-    if [[ $line != *[[:space:]]* ]]; then
-      count=$((count + 1))
-      if ((SECONDS - shown >= 10)); then
-        shown=$SECONDS
-        echo "  $name: $count packages compiled (of $total at most), $((SECONDS - started)) s" >&2
-      fi
-    else
+    if [[ $line == *[[:space:]]* ]]; then
       printf '%s\n' "$line" >&2
+      continue
+    fi
+    count=$((count + 1))
+    if ((SECONDS - shown >= 10)); then
+      shown=$SECONDS
+      echo "  $name: $count packages compiled (of $total at most), $((SECONDS - started)) s" >&2
     fi
   done
 }
@@ -58,19 +67,20 @@ build() {
   local package=$1 name total
   name=$(name_of "$package")
   total=$(go list -deps "$package" | wc -l)
-  echo "building $name $version from source" >&2
+  echo "building $name $(module_version "$package") from source" >&2
   # A rename makes the binary appear whole or not at all.
-  go build -v -o "$cache/.$name.$$" -ldflags "$(ldflags)" "$package" 2> >(progress "$name" "$total")
-  mv "$cache/.$name.$$" "$cache/$name"
+  unfinished=$cache/.$name.$$
+  go build -v -o "$unfinished" -ldflags "$(ldflags)" "$package" 2> >(progress "$name" "$total")
+  mv "$unfinished" "$cache/$name"
 }
 
-name_of() {
-  case $1 in
-    go.etcd.io/etcd/*) echo etcd ;;
-    *) basename "$1" ;;
-  esac
-}
+cd "$here"
+kubernetes=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
+key=$kubernetes-$( { cat go.mod && go env GOVERSION GOOS GOARCH GOFLAGS CGO_ENABLED && ldflags; } | sha256sum | cut -c1-12)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/unikorn-instance-apiserver/kubernetes/$key
 
+unfinished=
+trap '[[ -z $unfinished ]] || rm -f "$unfinished"' EXIT
 mkdir -p "$cache" "$bin"
 announced=
 for package in "${commands[@]}"; do
