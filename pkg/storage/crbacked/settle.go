@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package crbacked
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+var _ Writer[Object] = &settlingWriter[Object]{}
+
+// settlingWriter is the host client as a Writer whose creates have a definite
+// outcome whenever that can be had.
+type settlingWriter[C Object] struct {
+	host    *hostClient[C]
+	ours    func(sent, found C) bool
+	timeout time.Duration
+}
+
+func (w *settlingWriter[C]) Update(ctx context.Context, stored *Stored[C], desired C) (*Stored[C], error) {
+	return w.host.update(ctx, stored, desired)
+}
+
+// Create implements Writer. A create whose answer got lost is repeated, also
+// after the caller has gone, since whoever paid for it must know what became
+// of it: either a repetition is taken, or it meets the first one's object.
+func (w *settlingWriter[C]) Create(ctx context.Context, cr C) (*Stored[C], error) {
+	created, err := w.host.create(ctx, cr)
+	if err == nil || !unknownOutcome(err) {
+		return created, err
+	}
+	if w.ours == nil {
+		return nil, &outcomeUnknownError{cause: err}
+	}
+
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.timeout)
+	defer cancel()
+	backoff := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 1 << 16, Cap: 5 * time.Second}
+	for unknownOutcome(err) {
+		if !sleep(ctx, backoff.Step()) {
+			return nil, &outcomeUnknownError{cause: err}
+		}
+		created, err = w.repeat(ctx, cr)
+	}
+	return created, err
+}
+
+func (w *settlingWriter[C]) repeat(ctx context.Context, cr C) (*Stored[C], error) {
+	created, conflict := w.host.create(ctx, cr)
+	if !apierrors.IsAlreadyExists(conflict) {
+		// A refused connection settles nothing here: what it may have refused
+		// is the repetition only.
+		if isRefusedConnection(conflict) {
+			conflict = &outcomeUnknownError{cause: conflict}
+		}
+		return created, conflict
+	}
+	found, err := w.host.get(ctx, cr.GetNamespace(), cr.GetName(), "")
+	if isMissing(err) {
+		return nil, conflict
+	}
+	if err != nil {
+		return nil, &outcomeUnknownError{cause: err}
+	}
+	if !w.ours(cr, found.Object) {
+		return nil, conflict
+	}
+	return found, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// OutcomeUnknown tells whether the write which err comes from may have been
+// done, or may yet be.
+func OutcomeUnknown(err error) bool {
+	var unknown *outcomeUnknownError
+	return errors.As(err, &unknown)
+}
+
+// outcomeUnknownError is an API status itself, because the registry and the
+// handlers look no deeper than the outermost error.
+type outcomeUnknownError struct{ cause error }
+
+var _ apierrors.APIStatus = &outcomeUnknownError{}
+
+func (e *outcomeUnknownError) Error() string         { return "outcome unknown: " + e.cause.Error() }
+func (e *outcomeUnknownError) Unwrap() error         { return e.cause }
+func (e *outcomeUnknownError) Status() metav1.Status { return unavailable(e.cause).ErrStatus }
+
+// unknownOutcome tells whether a write that answered err may have been done.
+// Whatever the host answers below 500 it says before it writes.
+func unknownOutcome(err error) bool {
+	if err == nil || OutcomeUnknown(err) {
+		return err != nil
+	}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		code := status.Status().Code
+		return code >= http.StatusInternalServerError || code == http.StatusRequestTimeout
+	}
+	return !isRefusedConnection(err)
+}
+
+// isRefusedConnection tells errors of connecting, before anything was sent.
+func isRefusedConnection(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
