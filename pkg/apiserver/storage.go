@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apiserver
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/quota"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/registry/compute/instance"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/storage/computeinstance"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/storage/crbacked"
+)
+
+const (
+	resource = "instances"
+
+	// uidSalt tells the uid of an Instance from that of the ComputeInstance
+	// that stores it: two objects of one uid confuse the garbage collector.
+	uidSalt = resource + "." + compute.GroupName
+
+	deleteCollectionWorkers = 4
+	countMetricPollPeriod   = time.Minute
+)
+
+type crStore = crbacked.Store[*compute.Instance, *v1alpha1.ComputeInstance]
+
+// newInstances puts the storage of instances together: the registry's Store
+// over custom resources of the host, with quota charged around each write.
+func newInstances(config *ExtraConfig) (*instance.REST, error) {
+	host, err := crbacked.ClientFor(config.Host, v1alpha1.SchemeGroupVersion)
+	if err != nil {
+		return nil, err
+	}
+	backing, err := crbacked.New(crbacked.Config[*compute.Instance, *v1alpha1.ComputeInstance]{
+		Host:                    host,
+		Mapper:                  computeinstance.Mapper{},
+		Facade:                  crbacked.Names{GroupVersion: v1beta1.SchemeGroupVersion, Kind: "Instance", Resource: resource},
+		Stored:                  crbacked.Names{GroupVersion: v1alpha1.SchemeGroupVersion, Kind: "ComputeInstance", Resource: "computeinstances"},
+		ResourcePrefix:          resource,
+		NameLabel:               v1alpha1.LabelInstanceName,
+		ForeignName:             isUUID,
+		UIDSalt:                 uidSalt,
+		FinalizerPrefix:         compute.GroupName,
+		ManagedFieldsAnnotation: v1alpha1.AnnotationManagedFields,
+		Fields:                  instance.HostSelectors(),
+		FieldManager:            "instance-apiserver",
+		Ours:                    quota.SameAllocation,
+		Decorate: func(next crbacked.Writer[*v1alpha1.ComputeInstance]) crbacked.Writer[*v1alpha1.ComputeInstance] {
+			return quota.NewWriter(next, config.Allocations, config.Ledger, config.Refunds)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return instance.NewREST(Scheme, restOptions(backing), instance.Checks{
+		Tenancy:    config.Tenancy,
+		Callers:    config.Callers,
+		References: config.References,
+		Names:      backing,
+	})
+}
+
+// restOptions put the storage below the registry's Store. There is no etcd;
+// the codec is what a dry run copies objects with.
+func restOptions(backing *crStore) generic.RESTOptions {
+	return generic.RESTOptions{
+		StorageConfig: &storagebackend.ConfigForResource{
+			Config: storagebackend.Config{
+				Codec:           Codecs.LegacyCodec(v1beta1.SchemeGroupVersion),
+				EncodeVersioner: runtime.NewMultiGroupVersioner(v1beta1.SchemeGroupVersion),
+			},
+			GroupResource: compute.Resource(resource),
+		},
+		ResourcePrefix:          resource,
+		EnableGarbageCollection: true,
+		DeleteCollectionWorkers: deleteCollectionWorkers,
+		CountMetricPollPeriod:   countMetricPollPeriod,
+		Decorator: func(*storagebackend.ConfigForResource, string, func(runtime.Object) (string, error), func() runtime.Object, func() runtime.Object, storage.AttrFunc, storage.IndexerFuncs, *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
+			return backing, func() {}, nil
+		},
+	}
+}
+
+// isUUID tells the names of objects made by the platform's other interfaces:
+// no instance made here has such a name.
+func isUUID(name string) bool {
+	_, err := uuid.Parse(name)
+	return err == nil
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/tenancy"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
+)
+
+// References is what an instance may refer to, as the credential's holder sees
+// it. Its errors are those of pkg/unikorn.
+type References interface {
+	Network(ctx context.Context, credential principal.Credential, id ids.NetworkID) (*region.Network, error)
+	SecurityGroup(ctx context.Context, credential principal.Credential, id ids.SecurityGroupID) (*region.SecurityGroup, error)
+	SSHCertificateAuthority(ctx context.Context, credential principal.Credential, id ids.SSHCertificateAuthorityID) (*region.SSHCertificateAuthority, error)
+	Flavors(ctx context.Context, credential principal.Credential, organization ids.OrganizationID, in ids.RegionID) ([]region.Flavor, error)
+	// Images are those that are ready and available to the organization.
+	Images(ctx context.Context, credential principal.Credential, organization ids.OrganizationID, in ids.RegionID) ([]region.Image, error)
+}
+
+// lookups asks region, in parallel, for what one instance refers to.
+type lookups struct {
+	references References
+	credential principal.Credential
+	scope      tenancy.Scope
+	spec       *compute.InstanceSpec
+
+	group *errgroup.Group
+	mutex sync.Mutex
+	facts facts
+}
+
+// gatherForCreate looks up every reference of a new instance. It fails when
+// region gives no answer; references that are not visible are in the facts.
+func gatherForCreate(ctx context.Context, references References, caller principal.Caller, scope tenancy.Scope, spec *compute.InstanceSpec) (facts, error) {
+	l := &lookups{references: references, credential: caller.Credential(), scope: scope, spec: spec}
+	group, ctx := errgroup.WithContext(ctx)
+	l.group = group
+	group.Go(func() error { return l.network(ctx) })
+	l.attachments(ctx)
+	err := group.Wait()
+	return l.facts, err
+}
+
+// gatherForUpdate looks up what a changed spec refers to: the network cannot
+// change, and a flavor and image that stay are in use already, visible or not.
+func gatherForUpdate(ctx context.Context, references References, caller principal.Caller, scope tenancy.Scope, spec *compute.InstanceSpec, stored *compute.Instance) (facts, error) {
+	l := &lookups{references: references, credential: caller.Credential(), scope: scope, spec: spec}
+	l.facts.region = stored.Status.RegionID
+	group, ctx := errgroup.WithContext(ctx)
+	l.group = group
+	if spec.FlavorID != stored.Spec.FlavorID || spec.ImageID != stored.Spec.ImageID {
+		l.sizes(ctx, stored.Status.RegionID)
+	}
+	l.attachments(ctx)
+	err := group.Wait()
+	return l.facts, err
+}
+
+// network goes on with flavor and image, which are those of its region.
+func (l *lookups) network(ctx context.Context) error {
+	network, err := visible(l.references.Network(ctx, l.credential, l.spec.NetworkID))
+	if err != nil {
+		return err
+	}
+	l.facts.network = lookup[region.Network]{asked: true, found: network}
+	if !owned(network, networkOwner, l.scope) {
+		return nil
+	}
+	l.facts.region = network.Status.RegionID
+	l.sizes(ctx, network.Status.RegionID)
+	return nil
+}
+
+func (l *lookups) sizes(ctx context.Context, in ids.RegionID) {
+	l.group.Go(func() error {
+		flavors, err := l.references.Flavors(ctx, l.credential, l.scope.Organization, in)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(flavors, func(f region.Flavor) bool { return f.ID() == l.spec.FlavorID })
+		l.facts.flavor = pick(flavors, at)
+		return nil
+	})
+	l.group.Go(func() error {
+		images, err := l.references.Images(ctx, l.credential, l.scope.Organization, in)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(images, func(i region.Image) bool { return i.ID() == l.spec.ImageID })
+		l.facts.image = pick(images, at)
+		return nil
+	})
+}
+
+// attachments looks up security groups and the certificate authority.
+func (l *lookups) attachments(ctx context.Context) {
+	if id := l.spec.SSHCertificateAuthorityID; id != "" {
+		l.group.Go(func() error {
+			authority, err := visible(l.references.SSHCertificateAuthority(ctx, l.credential, id))
+			l.facts.authority = lookup[region.SSHCertificateAuthority]{asked: err == nil, found: authority}
+			return err
+		})
+	}
+	l.facts.securityGroups = map[ids.SecurityGroupID]lookup[region.SecurityGroup]{}
+	for _, id := range l.spec.Networking.SecurityGroupIDs {
+		l.group.Go(func() error {
+			group, err := visible(l.references.SecurityGroup(ctx, l.credential, id))
+			l.mutex.Lock()
+			defer l.mutex.Unlock()
+			l.facts.securityGroups[id] = lookup[region.SecurityGroup]{asked: err == nil, found: group}
+			return err
+		})
+	}
+}
+
+func pick[T any](list []T, at int) lookup[T] {
+	if at < 0 {
+		return lookup[T]{asked: true}
+	}
+	return lookup[T]{asked: true, found: &list[at]}
+}
+
+// visible turns the error of something the caller cannot see into nothing.
+func visible[T any](found *T, err error) (*T, error) {
+	if unikorn.IsNotVisible(err) {
+		return nil, nil
+	}
+	return found, err
+}
