@@ -55,12 +55,10 @@ func New(config Config) (*Balancer, error) {
 		return nil, errors.New("no replica to balance between")
 	}
 	proxy := &httputil.ReverseProxy{
-		Rewrite:   forward,
-		Transport: newReplicas(config),
-		// A watch event must not wait for the next.
-		FlushInterval: -1,
-		ErrorLog:      config.ErrorLog,
-		ErrorHandler:  refuse(config.ErrorLog),
+		Rewrite:      forward,
+		Transport:    newReplicas(config),
+		ErrorLog:     config.ErrorLog,
+		ErrorHandler: refuse(config.ErrorLog),
 	}
 	return &Balancer{server: http.Server{
 		Handler:           proxy,

@@ -69,7 +69,7 @@ func (p *Process) run(cmd *exec.Cmd, started chan<- error) {
 		return
 	}
 	p.pid = cmd.Process.Pid
-	if err := writePid(p.command.PidFile, p.pid); err != nil {
+	if err := WritePID(p.command.PidFile, p.pid); err != nil {
 		started <- errors.Join(err, cmd.Process.Kill(), ignoreExit(cmd.Wait()))
 		return
 	}
@@ -81,7 +81,8 @@ func (p *Process) run(cmd *exec.Cmd, started chan<- error) {
 	close(p.ended)
 }
 
-func writePid(file string, pid int) error {
+// WritePID writes a pid file.
+func WritePID(file string, pid int) error {
 	return os.WriteFile(file, []byte(strconv.Itoa(pid)+"\n"), 0o600)
 }
 

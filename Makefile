@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# The same for whoever compiles: the Go build cache is shared.
+export CGO_ENABLED := 0
+export GOFLAGS := -buildvcs=false
+export GOTOOLCHAIN := local
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this.
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Running
+
+.PHONY: run
+run: control-plane build ## Start everything, show an Instance reach Running; Ctrl-C stops it.
+	@bin/devcluster run
+
+.PHONY: up
+up: control-plane build ## Start everything in the background.
+	@bin/devcluster up
+
+.PHONY: down
+down: bin/devcluster ## Stop what "make up" or "make run" started.
+	@bin/devcluster down
+
+##@ Building
+
+.PHONY: build
+build: ## Build our programs into bin/.
+	@go build -o bin/ ./cmd/instance-apiserver ./cmd/instance-controller ./cmd/unikorn-simulator ./hack/devcluster
+
+bin/devcluster:
+	@go build -o bin/ ./hack/devcluster
+
+.PHONY: control-plane
+control-plane: ## Build Kubernetes and etcd into bin/, once per version.
+	@hack/kubernetes/build.sh
+
+.PHONY: generate
+generate: ## Write generated code and manifests anew.
+	hack/update-codegen.sh
+
+##@ Checking
+
+.PHONY: test
+test: control-plane build ## Run all tests, those on the control plane included.
+	go test -timeout 60m ./...
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no control plane.
+	go test -timeout 10m $$(go list ./... | grep -v /test/)
+
+.PHONY: verify
+verify: control-plane ## Check that generated code, manifests, modules and formatting are current.
+	hack/verify.sh
