@@ -17,35 +17,35 @@ import (
 
 // StartServer starts a stopped machine.
 func (c *Client) StartServer(ctx context.Context, credential principal.Credential, id ids.ServerID) error {
-	return unikorn.Do(ctx, c.caller, aboutState("StartServer"), func(ctx context.Context) (*http.Response, error) {
+	return unikorn.Do(ctx, c.caller, about("StartServer"), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.StartServer(ctx, id, edit(credential))
 	})
 }
 
 // StopServer stops a running machine.
 func (c *Client) StopServer(ctx context.Context, credential principal.Credential, id ids.ServerID) error {
-	return unikorn.Do(ctx, c.caller, aboutState("StopServer"), func(ctx context.Context) (*http.Response, error) {
+	return unikorn.Do(ctx, c.caller, about("StopServer"), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.StopServer(ctx, id, edit(credential))
 	})
 }
 
 // SoftRebootServer asks the guest to reboot.
 func (c *Client) SoftRebootServer(ctx context.Context, credential principal.Credential, id ids.ServerID) error {
-	return unikorn.Do(ctx, c.caller, aboutState("SoftRebootServer"), func(ctx context.Context) (*http.Response, error) {
+	return unikorn.Do(ctx, c.caller, about("SoftRebootServer"), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.SoftRebootServer(ctx, id, edit(credential))
 	})
 }
 
 // HardRebootServer power-cycles the machine.
 func (c *Client) HardRebootServer(ctx context.Context, credential principal.Credential, id ids.ServerID) error {
-	return unikorn.Do(ctx, c.caller, aboutState("HardRebootServer"), func(ctx context.Context) (*http.Response, error) {
+	return unikorn.Do(ctx, c.caller, about("HardRebootServer"), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.HardRebootServer(ctx, id, edit(credential))
 	})
 }
 
 // CreateConsoleSession opens a console session.
 func (c *Client) CreateConsoleSession(ctx context.Context, credential principal.Credential, id ids.ServerID) (*ConsoleSession, error) {
-	return unikorn.Call[ConsoleSession](ctx, c.caller, aboutState("CreateConsoleSession"), func(ctx context.Context) (*http.Response, error) {
+	return unikorn.Call[ConsoleSession](ctx, c.caller, about("CreateConsoleSession"), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.CreateConsoleSession(ctx, id, edit(credential), unikorn.Once)
 	})
 }
@@ -54,7 +54,7 @@ func (c *Client) CreateConsoleSession(ctx context.Context, credential principal.
 // provider keeps.
 func (c *Client) ConsoleOutput(ctx context.Context, credential principal.Credential, id ids.ServerID, lines *int) (*ConsoleOutput, error) {
 	params := &GetConsoleOutputParams{Length: lines}
-	return unikorn.Call[ConsoleOutput](ctx, c.caller, aboutState("GetConsoleOutput"), func(ctx context.Context) (*http.Response, error) {
+	return unikorn.Call[ConsoleOutput](ctx, c.caller, about("GetConsoleOutput"), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.GetConsoleOutput(ctx, id, params, edit(credential))
 	})
 }
@@ -62,7 +62,7 @@ func (c *Client) ConsoleOutput(ctx context.Context, credential principal.Credent
 // CreateSnapshot makes an image of the machine's disk. Region does not tell a
 // wrong state from its own failures here: both are server errors.
 func (c *Client) CreateSnapshot(ctx context.Context, credential principal.Credential, id ids.ServerID, snapshot SnapshotCreate) (*Image, error) {
-	return unikorn.Call[Image](ctx, c.caller, endpoint("CreateSnapshot"), func(ctx context.Context) (*http.Response, error) {
+	return unikorn.Call[Image](ctx, c.caller, about("CreateSnapshot"), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.CreateSnapshot(ctx, id, snapshot, edit(credential))
 	})
 }

@@ -91,7 +91,7 @@ func (c *Client) Server(ctx context.Context, credential principal.Credential, id
 // unknown outcome, is also what region answers when the network, the image or
 // another reference does not exist.
 func (c *Client) CreateServer(ctx context.Context, credential principal.Credential, server ServerCreate) (*Server, error) {
-	return unikorn.Call[Server](ctx, c.caller, endpoint("CreateServer"), func(ctx context.Context) (*http.Response, error) {
+	return unikorn.Call[Server](ctx, c.caller, about("CreateServer"), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.CreateServer(ctx, server, edit(credential))
 	})
 }
@@ -100,7 +100,7 @@ func (c *Client) CreateServer(ctx context.Context, credential principal.Credenti
 // InstanceTag, or the server is lost to its instance. unikorn.IsBadRequest says
 // that the server is being deleted.
 func (c *Client) UpdateServer(ctx context.Context, credential principal.Credential, id ids.ServerID, server ServerUpdate) (*Server, error) {
-	return unikorn.Call[Server](ctx, c.caller, aboutState("UpdateServer"), func(ctx context.Context) (*http.Response, error) {
+	return unikorn.Call[Server](ctx, c.caller, about("UpdateServer"), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.UpdateServer(ctx, id, server, edit(credential))
 	})
 }
@@ -113,9 +113,9 @@ func (c *Client) DeleteServer(ctx context.Context, credential principal.Credenti
 	})
 }
 
-// aboutState is an endpoint that answers 400 when the server is in no state for
-// the call.
-func aboutState(name string) unikorn.Endpoint {
+// about is an endpoint whose 400 is about the server: it is in no state for the
+// call, or what a person asked for it to be is malformed.
+func about(name string) unikorn.Endpoint {
 	return unikorn.Endpoint{Name: name, ByRule: func(refusal *unikorn.Error) bool {
 		return refusal.StatusCode == http.StatusBadRequest
 	}}
