@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/cli/globalflag"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/term"
+	"k8s.io/component-base/version/verflag"
+)
+
+// NewCommand returns the command instance-controller.
+func NewCommand() *cobra.Command {
+	options := NewOptions()
+	cmd := &cobra.Command{
+		Use:   "instance-controller",
+		Short: "Keep a server for every compute instance",
+		Long: `instance-controller watches the ComputeInstances of a cluster. For each it keeps
+one server in the region service, shows on the object what became of it, and
+settles and gives back what the identity service charges for it. Run one
+instance controller in a cluster: this one, in as many replicas as you like, or
+the platform's own.`,
+		Args:         cobra.NoArgs,
+		SilenceUsage: true,
+		RunE: func(*cobra.Command, []string) error {
+			verflag.PrintAndExitIfRequested()
+			if err := logsapi.ValidateAndApply(options.Logs, nil); err != nil {
+				return err
+			}
+			if err := options.Validate(); err != nil {
+				return err
+			}
+			return run(genericapiserver.SetupSignalContext(), options)
+		},
+	}
+	sets := options.Flags()
+	verflag.AddFlags(sets.FlagSet("global"))
+	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name())
+	for _, set := range sets.FlagSets {
+		cmd.Flags().AddFlagSet(set)
+	}
+	columns, _, err := term.TerminalSize(cmd.OutOrStdout())
+	if err != nil {
+		columns = 0
+	}
+	cliflag.SetUsageAndHelpFunc(cmd, sets, columns)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath())
+	})
+	return cmd
+}
