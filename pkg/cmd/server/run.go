@@ -20,7 +20,6 @@ import (
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apiserver"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/cmd/platform"
-	"github.com/unikorn-cloud/instance-apiserver/pkg/generated/openapi"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/quota"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/tenancy"
 )
@@ -68,9 +67,9 @@ func genericConfig(options *Options) (*genericapiserver.RecommendedConfig, error
 	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
 
 	namer := openapinamer.NewDefinitionNamer(apiserver.Scheme)
-	config.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitions, namer)
+	config.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(apiserver.OpenAPIDefinitions, namer)
 	config.OpenAPIConfig.Info.Title = "Unikorn instances"
-	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetOpenAPIDefinitions, namer)
+	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(apiserver.OpenAPIDefinitions, namer)
 	config.OpenAPIV3Config.Info.Title = "Unikorn instances"
 
 	if err := options.Generic.ApplyTo(config); err != nil {

@@ -65,7 +65,6 @@ type InstanceSpec struct {
 	// +k8s:optional
 	// +k8s:immutable
 	// +k8s:format=k8s-uuid
-	// +k8s:validation:format="uuid"
 	OrganizationID ids.OrganizationID `json:"organizationID,omitempty"`
 
 	// projectID is the project that owns the instance. Defaults to the
@@ -74,7 +73,6 @@ type InstanceSpec struct {
 	// +k8s:optional
 	// +k8s:immutable
 	// +k8s:format=k8s-uuid
-	// +k8s:validation:format="uuid"
 	ProjectID ids.ProjectID `json:"projectID,omitempty"`
 
 	// networkID is the network the machine is on. It decides the region, and
@@ -83,7 +81,6 @@ type InstanceSpec struct {
 	// +k8s:required
 	// +k8s:immutable
 	// +k8s:format=k8s-uuid
-	// +k8s:validation:format="uuid"
 	NetworkID ids.NetworkID `json:"networkID"`
 
 	// flavorID is the size of the machine: processors, memory, disk and GPUs.
@@ -91,7 +88,6 @@ type InstanceSpec struct {
 	// +required
 	// +k8s:required
 	// +k8s:format=k8s-uuid
-	// +k8s:validation:format="uuid"
 	FlavorID ids.FlavorID `json:"flavorID"`
 
 	// imageID is the image the machine boots from. It must suit the flavor in
@@ -100,7 +96,6 @@ type InstanceSpec struct {
 	// +required
 	// +k8s:required
 	// +k8s:format=k8s-uuid
-	// +k8s:validation:format="uuid"
 	ImageID ids.ImageID `json:"imageID"`
 
 	// sshCertificateAuthorityID is an SSH certificate authority of the project
@@ -110,7 +105,6 @@ type InstanceSpec struct {
 	// +optional
 	// +k8s:optional
 	// +k8s:format=k8s-uuid
-	// +k8s:validation:format="uuid"
 	SSHCertificateAuthorityID ids.SSHCertificateAuthorityID `json:"sshCertificateAuthorityID,omitempty"`
 
 	// networking is how the machine is reached.
@@ -164,7 +158,6 @@ type InstanceNetworking struct {
 	// +k8s:maxItems=64
 	// +k8s:eachVal=+k8s:format=k8s-uuid
 	// +k8s:validation:maxItems=64
-	// +k8s:validation:items:format="uuid"
 	SecurityGroupIDs []ids.SecurityGroupID `json:"securityGroupIDs,omitempty"`
 
 	// allowedSourceAddresses are IPv4 prefixes without host bits, such as
