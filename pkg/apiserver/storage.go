@@ -5,8 +5,6 @@ package apiserver
 import (
 	"time"
 
-	"github.com/google/uuid"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/storage"
@@ -17,6 +15,7 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/quota"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/registry/compute/instance"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/storage/computeinstance"
@@ -50,7 +49,7 @@ func newInstances(config *ExtraConfig) (*instance.REST, error) {
 		Stored:                  crbacked.Names{GroupVersion: v1alpha1.SchemeGroupVersion, Kind: "ComputeInstance", Resource: "computeinstances"},
 		ResourcePrefix:          resource,
 		NameLabel:               v1alpha1.LabelInstanceName,
-		ForeignName:             isUUID,
+		ForeignName:             ids.IsUUID,
 		UIDSalt:                 uidSalt,
 		FinalizerPrefix:         compute.GroupName,
 		ManagedFieldsAnnotation: v1alpha1.AnnotationManagedFields,
@@ -91,11 +90,4 @@ func restOptions(backing *crStore) generic.RESTOptions {
 			return backing, func() {}, nil
 		},
 	}
-}
-
-// isUUID tells the names of objects made by the platform's other interfaces:
-// no instance made here has such a name.
-func isUUID(name string) bool {
-	_, err := uuid.Parse(name)
-	return err == nil
 }

@@ -7,6 +7,8 @@
 // request enters the API server; code behind that point does not check again.
 package ids
 
+import "github.com/google/uuid"
+
 // OrganizationID names an organization of the identity service.
 type OrganizationID string
 
@@ -43,3 +45,10 @@ type ServerID string
 
 // AllocationID names a quota allocation of the identity service.
 type AllocationID string
+
+// IsUUID says whether text is a UUID in the one form that ids have: lower case,
+// with dashes.
+func IsUUID(text string) bool {
+	parsed, err := uuid.Parse(text)
+	return err == nil && parsed.String() == text
+}

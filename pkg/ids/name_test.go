@@ -40,3 +40,20 @@ func TestInstanceObjectNameRefusesMalformedNetwork(t *testing.T) {
 		t.Error("a network id that is not a UUID was accepted")
 	}
 }
+
+func TestIsUUID(t *testing.T) {
+	tests := map[string]bool{
+		"0d000000-0000-4000-8000-0000000000d1":          true,
+		"0D000000-0000-4000-8000-0000000000D1":          false,
+		"0d0000000000400080000000000000d1":              false,
+		"{0d000000-0000-4000-8000-0000000000d1}":        false,
+		"urn:uuid:0d000000-0000-4000-8000-0000000000d1": false,
+		"0d000000-0000-4000-8000-0000000000d":           false,
+		"":                                              false,
+	}
+	for text, want := range tests {
+		if got := ids.IsUUID(text); got != want {
+			t.Errorf("%q: got %t, want %t", text, got, want)
+		}
+	}
+}

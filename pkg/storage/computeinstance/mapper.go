@@ -4,8 +4,6 @@
 package computeinstance
 
 import (
-	"github.com/google/uuid"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -90,7 +88,7 @@ func corruptionOf(stored *v1alpha1.ComputeInstance) *crbacked.Corruption {
 		if id.optional && id.value == "" {
 			continue
 		}
-		if _, err := uuid.Parse(id.value); err != nil {
+		if !ids.IsUUID(id.value) {
 			return &crbacked.Corruption{Field: id.field, Reason: "is not a UUID"}
 		}
 	}

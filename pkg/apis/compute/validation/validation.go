@@ -7,12 +7,14 @@ package validation
 import (
 	"net/netip"
 	"regexp"
+	"slices"
+	"unicode/utf8"
 
-	"github.com/google/uuid"
 	apimachineryvalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 )
 
 var (
@@ -27,42 +29,52 @@ var (
 
 // ValidateInstanceCreate checks the form of a new instance.
 func ValidateInstanceCreate(instance *compute.Instance) field.ErrorList {
-	errs := validateForm(instance)
+	errs := validateForm(instance, &compute.InstanceSpec{})
 	// Objects of other writers are shown under their object name, a UUID: a
 	// user's name of that shape could hide one of them.
-	if looksLikeUUID(instance.Name) {
+	if ids.IsUUID(instance.Name) {
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), instance.Name,
 			"must not have the form of a UUID: such names belong to instances of the platform's other interfaces"))
 	}
 	return errs
 }
 
-// ValidateInstanceUpdate checks the form of a changed instance.
+// ValidateInstanceUpdate checks the form of what has changed of an instance.
 func ValidateInstanceUpdate(instance, old *compute.Instance) field.ErrorList {
 	errs := apimachineryvalidation.ValidateObjectMetaUpdate(&instance.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))
-	return append(errs, validateForm(instance)...)
+	return append(errs, validateForm(instance, &old.Spec)...)
 }
 
-func validateForm(instance *compute.Instance) field.ErrorList {
+// validateForm leaves out what was there before: other writers know other
+// rules, and what they stored must not keep anybody from changing the rest.
+func validateForm(instance *compute.Instance, before *compute.InstanceSpec) field.ErrorList {
 	errs := apimachineryvalidation.ValidateObjectMeta(&instance.ObjectMeta, true,
 		apimachineryvalidation.NameIsDNSLabel, field.NewPath("metadata"))
 
 	spec := field.NewPath("spec")
-	if name := instance.Spec.Name; name != "" && len(name) <= 63 && !serverName.MatchString(name) {
-		errs = append(errs, field.Invalid(spec.Child("name"), name,
-			"must consist of letters, digits, '-', '_' and '.', and start and end with a letter or digit"))
+	if before.Name == "" {
+		errs = append(errs, validateServerName(instance.Spec.Name, spec.Child("name"))...)
 	}
 	errs = append(errs, validateSourceAddresses(instance.Spec.Networking.AllowedSourceAddresses,
-		spec.Child("networking", "allowedSourceAddresses"))...)
-	errs = append(errs, validateTags(instance.Spec.Tags, spec.Child("tags"))...)
-	return errs
+		before.Networking.AllowedSourceAddresses, spec.Child("networking", "allowedSourceAddresses"))...)
+	return append(errs, validateTags(instance.Spec.Tags, before.Tags, spec.Child("tags"))...)
 }
 
-func validateSourceAddresses(prefixes []string, path *field.Path) field.ErrorList {
+// validateServerName leaves the length to the marker on the type.
+func validateServerName(name string, path *field.Path) field.ErrorList {
+	if name == "" || utf8.RuneCountInString(name) > 63 || serverName.MatchString(name) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, name,
+		"must consist of letters, digits, '-', '_' and '.', and start and end with a letter or digit")}
+}
+
+func validateSourceAddresses(prefixes, before []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, text := range prefixes {
 		prefix, err := netip.ParsePrefix(text)
 		switch {
+		case slices.Contains(before, text):
 		case err != nil || !prefix.Addr().Is4():
 			errs = append(errs, field.Invalid(path.Index(i), text, "must be an IPv4 prefix such as 10.1.0.0/24"))
 		case prefix.Masked() != prefix:
@@ -73,18 +85,13 @@ func validateSourceAddresses(prefixes []string, path *field.Path) field.ErrorLis
 	return errs
 }
 
-func validateTags(tags []compute.Tag, path *field.Path) field.ErrorList {
+func validateTags(tags, before []compute.Tag, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, tag := range tags {
-		if reservedTag.MatchString(tag.Name) {
+		if reservedTag.MatchString(tag.Name) && !slices.Contains(before, tag) {
 			errs = append(errs, field.Invalid(path.Index(i).Child("name"), tag.Name,
 				"names of unikorn-cloud.org and its subdomains are the platform's"))
 		}
 	}
 	return errs
-}
-
-func looksLikeUUID(name string) bool {
-	_, err := uuid.Parse(name)
-	return err == nil
 }
