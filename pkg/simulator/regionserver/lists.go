@@ -106,7 +106,7 @@ func list[T any](s *Server, w http.ResponseWriter, r *http.Request, kind string,
 		case err != nil:
 			return nil, err
 		case overlap:
-			return slices.Concat([]T{}, find(keep)), nil
+			return append([]T{}, find(keep)...), nil
 		case s.Settings.Get().EmptyLists == settings.EmptyListsDrop:
 			wire.Drop()
 		}
