@@ -46,7 +46,10 @@ var _ = Describe("Transport", func() {
 		old.client.Transport.(*http.Transport).TLSClientConfig.MaxVersion = tls.VersionTLS12
 		_, err := old.try(http.MethodGet, "/", nil)
 		Expect(err).To(HaveOccurred())
-		_, err = newCaller(h.region, pki.foreign).try(http.MethodGet, "/", nil)
+		forged := newCaller(h.region)
+		forged.client.Transport.(*http.Transport).TLSClientConfig.GetClientCertificate =
+			func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pki.foreign, nil }
+		_, err = forged.try(http.MethodGet, "/", nil)
 		Expect(err).To(HaveOccurred())
 	})
 
