@@ -17,10 +17,10 @@ import (
 )
 
 func main() {
-	// After the first signal the default is restored: a second one ends this
-	// process at once, and what it started with it.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop)
+	// The signals stay caught: to stop takes a moment, and a second Ctrl-C in it
+	// must not leave half of the environment behind.
+	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer release()
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "devcluster:", err)
 		os.Exit(1)

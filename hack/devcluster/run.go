@@ -70,12 +70,13 @@ func stay(ctx context.Context, e *environment.Environment, out io.Writer) {
 	}
 }
 
-// unlessStopped forgives errors after somebody asked to stop.
+// unlessStopped takes an error after somebody asked to stop for the answer to
+// that.
 func unlessStopped(ctx context.Context, err error, out io.Writer) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	fmt.Fprintln(out, "stopped")
+	fmt.Fprintf(out, "stopped: %v\n", err)
 	return nil
 }
 

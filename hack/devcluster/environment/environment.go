@@ -99,7 +99,11 @@ func (e *Environment) start(ctx context.Context) error {
 		{"rights of the people", e.awaitRights},
 	} {
 		started := time.Now()
-		if err := step.run(ctx); err != nil {
+		err := step.run(ctx)
+		if ended := (*ComponentError)(nil); errors.As(err, &ended) {
+			return err
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 		fmt.Fprintf(e.config.Progress, "  %-34s %5.1f s\n", step.name, time.Since(started).Seconds())

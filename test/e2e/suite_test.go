@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package e2e tests the whole on a real control plane: what a person does with
+// kubectl or a client, and what becomes of it in the simulated platform.
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
+	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/process"
+)
+
+const (
+	// root of the clone, from here.
+	root = "../.."
+	// startTimeout is for everything together on a machine that also compiles.
+	startTimeout = 10 * time.Minute
+)
+
+// env is the environment of the suite.
+var env *environment.Environment
+
+func TestEndToEnd(t *testing.T) {
+	RegisterFailHandler(Fail)
+	// A loaded machine is slow, not wrong.
+	SetDefaultEventuallyTimeout(time.Minute)
+	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
+	RunSpecs(t, "End to end")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	// A program that is older than what is tested would be tested instead.
+	build := exec.CommandContext(ctx, "make", "--no-print-directory", "-C", root, "build")
+	build.Stdout, build.Stderr = GinkgoWriter, GinkgoWriter
+	Expect(build.Run()).To(Succeed())
+
+	folder, err := os.MkdirTemp("", "instance-e2e-")
+	Expect(err).NotTo(HaveOccurred())
+	config := environment.InClone(root, folder)
+	config.Progress = GinkgoWriter
+	env, err = environment.Start(ctx, config)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
+}, NodeTimeout(startTimeout))
+
+var _ = AfterEach(func() {
+	Expect(env.Failures()).NotTo(Receive(), "a component ended")
+})
+
+// The logs of a suite that failed stay, and their ends are shown.
+var _ = ReportAfterSuite("logs", func(report Report) {
+	if env == nil {
+		return
+	}
+	if report.SuiteSucceeded {
+		Expect(os.RemoveAll(string(env.Folder))).To(Succeed())
+		return
+	}
+	logs, err := env.Logs()
+	Expect(err).NotTo(HaveOccurred())
+	for _, log := range logs {
+		GinkgoWriter.Println(process.Tail(log))
+	}
+	GinkgoWriter.Println("all logs are in", filepath.Dir(env.SupervisorLog()))
+})
