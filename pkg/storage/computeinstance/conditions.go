@@ -81,23 +81,28 @@ var parked = map[string]bool{
 // stalledOf is True where nothing moves without a change by the user. A newer
 // spec, or a deletion, is such a change.
 func stalledOf(stored *v1alpha1.ComputeInstance, ready metav1.Condition) metav1.Condition {
-	stalled := metav1.Condition{
-		Status:             metav1.ConditionFalse,
-		Reason:             "NotStalled",
-		Message:            "Nothing needs the user's attention.",
-		LastTransitionTime: ready.LastTransitionTime,
-	}
 	available := meta.FindStatusCondition(stored.Status.Conditions, v1alpha1.ConditionAvailable)
-	if stored.DeletionTimestamp != nil || available == nil || observedGeneration(stored) < stored.Generation {
-		return stalled
+	if stored.DeletionTimestamp != nil || available == nil || observedGeneration(stored) < stored.Generation ||
+		!stuck(available, powerStateOf(stored.Status.Conditions)) {
+		return metav1.Condition{
+			Status:             metav1.ConditionFalse,
+			Reason:             "NotStalled",
+			Message:            "Nothing needs the user's attention.",
+			LastTransitionTime: ready.LastTransitionTime,
+		}
 	}
-	failed := available.Status != metav1.ConditionTrue && parked[available.Reason]
-	if failed || powerStateOf(stored.Status.Conditions) == compute.PowerStateError {
-		stalled.Status = metav1.ConditionTrue
-		stalled.Reason = ready.Reason
-		stalled.Message = ready.Message
-	}
+	stalled := ready
+	stalled.Status = metav1.ConditionTrue
 	return stalled
+}
+
+// stuck leaves out the error of a machine that the controller is at work on:
+// that is of the spec before.
+func stuck(available *metav1.Condition, power compute.PowerState) bool {
+	if available.Status == metav1.ConditionTrue {
+		return power == compute.PowerStateError
+	}
+	return parked[available.Reason]
 }
 
 // changedAt is when the spec was last changed through this API, else when the
