@@ -5,6 +5,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,8 +67,9 @@ var _ = ReportAfterSuite("logs", func(report Report) {
 	}
 	logs, err := env.Logs()
 	Expect(err).NotTo(HaveOccurred())
+	// What GinkgoWriter gets here is not shown.
 	for _, log := range logs {
-		GinkgoWriter.Println(process.Tail(log))
+		fmt.Println(process.Tail(log))
 	}
-	GinkgoWriter.Println("all logs are in", filepath.Dir(env.SupervisorLog()))
+	fmt.Println("all logs are in", filepath.Dir(env.SupervisorLog()))
 })

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Checks that what is generated, formatted or pinned is current. It changes
+# nothing: what has to be written to be compared is written to a copy. All
+# checks run, also after one has failed.
+
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+export GOTOOLCHAIN=local CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOWORK=off
+
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+failed=()
+
+# check NAME COMMAND... runs COMMAND and remembers NAME if it fails.
+check() {
+  local name=$1 started=$SECONDS
+  shift
+  echo "verify: $name"
+  if ! "$@"; then
+    failed+=("$name")
+    echo "verify: $name FAILED"
+  fi
+  if ((SECONDS - started >= 10)); then echo "  $((SECONDS - started)) s"; fi
+}
+
+# empty fails and shows its input unless there is none.
+empty() {
+  local input
+  input=$(cat)
+  [[ -z $input ]] || { printf '%s\n' "$input"; false; }
+}
+
+# sources prints the files of the working tree that git knows or would add.
+sources() {
+  git ls-files -z --cached --others --exclude-standard "$@" | while IFS= read -r -d '' file; do
+    [[ ! -e $file ]] || printf '%s\0' "$file"
+  done
+}
+
+formatting() {
+  sources '*.go' | xargs -0 gofmt -l | empty
+}
+
+headers() {
+  sources '*.go' '*.sh' .ci/run ':!*.gen.go' | xargs -0 grep -L 'SPDX-License-Identifier: Apache-2.0' | empty
+}
+
+vet() {
+  go vet ./...
+}
+
+modules() {
+  local folder result=0
+  for folder in . hack/tools hack/kubernetes; do
+    (cd "$folder" && go mod tidy -diff) || { echo "go mod tidy changes $folder"; result=1; }
+  done
+  return "$result"
+}
+
+generated() {
+  mkdir "$copy/before" || return
+  sources | xargs -0 tar -c | tar -x -C "$copy/before" || return
+  cp -R "$copy/before" "$copy/after" || return
+  if [[ -d bin/tools ]]; then
+    # Generators that are current are not linked again.
+    mkdir "$copy/after/bin" && cp -R bin/tools "$copy/after/bin/tools" || return
+  fi
+  "$copy/after/hack/update-codegen.sh" || return
+  (cd "$copy" && diff -r --exclude=bin before after) || {
+    echo '"make generate" makes these changes'
+    false
+  }
+}
+
+manifests() {
+  local folder result=0
+  for folder in artifacts/base artifacts/overlays/*/; do
+    bin/kubectl kustomize "$folder" >/dev/null || { echo "kustomize cannot build $folder"; result=1; }
+  done
+  return "$result"
+}
+
+scripts() {
+  local file result=0
+  while IFS= read -r -d '' file; do
+    bash -n "$file" || result=1
+  done < <(sources '*.sh' .ci/run)
+  return "$result"
+}
+
+check formatting formatting
+check "license headers" headers
+check scripts scripts
+check manifests manifests
+check modules modules
+check "go vet" vet
+check "generated code" generated
+
+if ((${#failed[@]} > 0)); then
+  printf 'verify: failed:%s\n' "$(printf ' %s;' "${failed[@]}")"
+  exit 1
+fi
+echo "verify: all current"
