@@ -73,6 +73,14 @@ var _ = Describe("Callers", func() {
 		Expect(names(h.person().get(serversPath))).To(BeEmpty())
 		refused(h.person().get(pathOf(server)), http.StatusForbidden, "forbidden")
 		refused(h.person().post(serversPath, serverCreate("web-1")), http.StatusForbidden, "forbidden")
+
+		By("what only one of the two may do, neither does")
+		network := "/api/v2/networks/" + string(alphaNet2)
+		viewer := impersonating(func(p *principal.Principal) { p.Actor = "alpha-viewer" })
+		seeder := newCaller(h.region, pki.seeder)
+		refused(h.person().delete(network), http.StatusForbidden, "forbidden")
+		refused(seeder.as(viewer).delete(network), http.StatusForbidden, "forbidden")
+		Expect(seeder.as(principal.Impersonate(editor)).delete(network).status).To(Equal(http.StatusAccepted))
 	})
 
 	It("contracts 9.2 people see what their projects in the asserted organizations allow", func() {

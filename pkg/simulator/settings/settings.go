@@ -48,8 +48,8 @@ type Settings struct {
 	// RegionLatencyMillis and IdentityLatencyMillis delay every request.
 	RegionLatencyMillis   int64 `json:"regionLatencyMillis"`
 	IdentityLatencyMillis int64 `json:"identityLatencyMillis"`
-	// BootMillis is the time from the request for a server, or for its start
-	// or reboot, until it runs.
+	// BootMillis is the time from the request for a server, or for its start,
+	// until it runs.
 	BootMillis int64 `json:"bootMillis"`
 	// StopMillis is the time from the request until a server is stopped.
 	StopMillis int64 `json:"stopMillis"`
