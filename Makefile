@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+
 # The same for whoever compiles: the Go build cache is shared.
 export CGO_ENABLED := 0
 export GOFLAGS := -buildvcs=false
 export GOTOOLCHAIN := local
 
+programs := ./cmd/instance-apiserver ./cmd/instance-controller ./cmd/unikorn-simulator ./hack/devcluster
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help: ## Show this.
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {print substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Running
 
@@ -29,7 +34,7 @@ down: bin/devcluster ## Stop what "make up" or "make run" started.
 
 .PHONY: build
 build: ## Build our programs into bin/.
-	@go build -o bin/ ./cmd/instance-apiserver ./cmd/instance-controller ./cmd/unikorn-simulator ./hack/devcluster
+	@go build -v -o bin/ $(programs) 2>&1 | hack/progress.sh programs
 
 bin/devcluster:
 	@go build -o bin/ ./hack/devcluster

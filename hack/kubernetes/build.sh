@@ -47,22 +47,6 @@ ldflags() {
   done
 }
 
-# Reads the package names that "go build -v" prints and shows how far it is.
-progress() {
-  local name=$1 total=$2 started=$SECONDS shown=$SECONDS count=0 line
-  while IFS= read -r line; do
-    if [[ $line == *[[:space:]]* ]]; then
-      printf '%s\n' "$line" >&2
-      continue
-    fi
-    count=$((count + 1))
-    if ((SECONDS - shown >= 10)); then
-      shown=$SECONDS
-      echo "  $name: $count packages compiled (of $total at most), $((SECONDS - started)) s" >&2
-    fi
-  done
-}
-
 build() {
   local package=$1 name total
   name=$(name_of "$package")
@@ -70,7 +54,8 @@ build() {
   echo "building $name $(module_version "$package") from source" >&2
   # A rename makes the binary appear whole or not at all.
   unfinished=$cache/.$name.$$
-  go build -v -o "$unfinished" -ldflags "$(ldflags)" "$package" 2> >(progress "$name" "$total")
+  go build -v -o "$unfinished" -ldflags "$(ldflags)" "$package" 2>&1 |
+    ../progress.sh "$name" "$total"
   mv "$unfinished" "$cache/$name"
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
 	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/process"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 )
 
 const (
@@ -25,6 +26,13 @@ const (
 	// startTimeout is for everything together on a machine that also compiles.
 	startTimeout = 10 * time.Minute
 )
+
+// quick is a simulator whose machines live faster than a person can watch.
+var quick = func() settings.Settings {
+	s := settings.Default()
+	s.BootMillis, s.StopMillis, s.DeleteMillis, s.RebuildMillis, s.SnapshotMillis = 500, 300, 300, 500, 500
+	return s
+}()
 
 // env is the environment of the suite.
 var env *environment.Environment
@@ -47,6 +55,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	config := environment.InClone(root, folder)
 	config.Progress = GinkgoWriter
+	config.Simulator = &quick
 	env, err = environment.Start(ctx, config)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
