@@ -53,7 +53,8 @@ func gatherForCreate(ctx context.Context, references References, caller principa
 }
 
 // gatherForUpdate looks up what a changed spec refers to: the network cannot
-// change, and a flavor and image that stay are in use already, visible or not.
+// change, and a flavor and image that both stay are in use already, visible or
+// not.
 func gatherForUpdate(ctx context.Context, references References, caller principal.Caller, scope tenancy.Scope, spec *compute.InstanceSpec, stored *compute.Instance) (facts, error) {
 	l := &lookups{references: references, credential: caller.Credential(), scope: scope, spec: spec}
 	l.facts.region = stored.Status.RegionID
@@ -64,6 +65,10 @@ func gatherForUpdate(ctx context.Context, references References, caller principa
 	}
 	l.attachments(ctx)
 	err := group.Wait()
+	if spec.FlavorID == stored.Spec.FlavorID && l.facts.flavor.found == nil {
+		// Retired since: region builds the other image on it all the same.
+		l.facts.flavor.asked = false
+	}
 	return l.facts, err
 }
 
