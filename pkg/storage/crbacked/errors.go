@@ -87,9 +87,9 @@ func (n *naming) rewrite(status *metav1.Status, crName, name string) {
 	if status.Details == nil {
 		return
 	}
-	details := *status.Details
+	details := *status.Details.DeepCopy()
 	status.Details = &details
-	if details.Group == n.stored.Group && (details.Kind == n.stored.Kind || details.Kind == n.stored.Resource) {
+	if n.isStored(&details) {
 		details.Group = n.facade.Group
 		details.Kind = n.words.Replace(details.Kind)
 		details.UID = ""
@@ -97,11 +97,23 @@ func (n *naming) rewrite(status *metav1.Status, crName, name string) {
 			details.Name = name
 		}
 	}
-	details.Causes = make([]metav1.StatusCause, len(status.Details.Causes))
-	for i, cause := range status.Details.Causes {
-		cause.Message = n.text(cause.Message, crName, name)
-		details.Causes[i] = cause
+	for i := range details.Causes {
+		details.Causes[i].Message = n.text(details.Causes[i].Message, crName, name)
 	}
+}
+
+// isStored tells whether an error is about a custom resource of ours. The host
+// says its resource in most of them and its kind in some.
+func (n *naming) isStored(details *metav1.StatusDetails) bool {
+	return details != nil && details.Group == n.stored.Group &&
+		(details.Kind == n.stored.Resource || details.Kind == n.stored.Kind)
+}
+
+// isConflict tells that a write met another one to the same custom resource.
+// Conflicts which a decorated writer reports of something else are none.
+func (n *naming) isConflict(err error) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsConflict(err) && errors.As(err, &status) && n.isStored(status.Status().Details)
 }
 
 func (n *naming) text(text, crName, name string) string {

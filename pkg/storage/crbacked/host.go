@@ -126,8 +126,10 @@ func (h *hostClient[C]) update(ctx context.Context, stored *Stored[C], desired C
 	return h.patch(ctx, stored.Object.GetNamespace(), stored.Object.GetName(), patch)
 }
 
+// on addresses a request. When the host asks for patience it is this server's
+// client who decides on it: nothing is repeated here behind its back.
 func (h *hostClient[C]) on(request *rest.Request, namespace string) *rest.Request {
-	return request.NamespaceIfScoped(namespace, namespace != "").Resource(h.names.Resource)
+	return request.MaxRetries(0).NamespaceIfScoped(namespace, namespace != "").Resource(h.names.Resource)
 }
 
 func send(ctx context.Context, request *rest.Request) ([]byte, error) {

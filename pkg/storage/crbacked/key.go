@@ -10,41 +10,39 @@ import (
 )
 
 // scope is what a storage key means: all objects, those of a namespace, or
-// one.
+// one. Keys are prefix, prefix/namespace and prefix/namespace/name; prefix/name
+// is one object of a resource that has no namespaces.
 type scope struct {
 	key       string
 	namespace string
 	name      string
 }
 
-// object reads the key of one object: prefix/namespace/name, or prefix/name
-// for custom resources that have no namespace.
+// object reads the key of one object.
 func (s *Store[O, C]) object(key string) (scope, error) {
-	rest, err := s.suffix(key, false)
+	at, ok, err := s.parse(key, false)
+	if err == nil && !ok {
+		err = fmt.Errorf("invalid key: %q", key)
+	}
+	return at, err
+}
+
+// parse reads a key, of many objects if recursive. It is not ok if there can
+// be none under such a key.
+func (s *Store[O, C]) parse(key string, recursive bool) (at scope, ok bool, err error) {
+	rest, err := s.suffix(key, recursive)
 	if err != nil {
-		return scope{}, err
+		return scope{}, false, err
+	}
+	if recursive {
+		namespace, deeper, _ := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
+		return scope{key: key, namespace: namespace}, deeper == "", nil
 	}
 	namespace, name := "", rest
 	if i := strings.LastIndexByte(rest, '/'); i >= 0 {
 		namespace, name = rest[:i], rest[i+1:]
 	}
-	if name == "" || strings.Contains(namespace, "/") {
-		return scope{}, fmt.Errorf("invalid key: %q", key)
-	}
-	return scope{key: key, namespace: namespace, name: name}, nil
-}
-
-// collection reads the key of many objects: prefix or prefix/namespace.
-func (s *Store[O, C]) collection(key string) (scope, error) {
-	rest, err := s.suffix(key, true)
-	if err != nil {
-		return scope{}, err
-	}
-	namespace := strings.Trim(rest, "/")
-	if strings.Contains(namespace, "/") {
-		return scope{}, fmt.Errorf("invalid key: %q", key)
-	}
-	return scope{key: key, namespace: namespace}, nil
+	return scope{key: key, namespace: namespace, name: name}, name != "" && !strings.Contains(namespace, "/"), nil
 }
 
 func (s *Store[O, C]) suffix(key string, recursive bool) (string, error) {

@@ -36,11 +36,7 @@ func (s *Store[O, C]) GetList(ctx context.Context, key string, opts storage.List
 
 // selected reads key and predicate of a list or watch together.
 func (s *Store[O, C]) selected(key string, opts storage.ListOptions) (scope, *query, error) {
-	read := s.object
-	if opts.Recursive {
-		read = s.collection
-	}
-	at, err := read(key)
+	at, ok, err := s.parse(key, opts.Recursive)
 	if err != nil {
 		return scope{}, nil, err
 	}
@@ -48,7 +44,12 @@ func (s *Store[O, C]) selected(key string, opts storage.ListOptions) (scope, *qu
 	if err != nil {
 		return scope{}, nil, err
 	}
-	if at.name != "" {
+	switch {
+	case !ok:
+		// The host answers, with nothing, since the answer has a version.
+		at = scope{key: key}
+		q.selectNothing()
+	case at.name != "":
 		q.names = append(q.names, at.name)
 	}
 	return at, q, nil

@@ -154,6 +154,12 @@ func (s *Store[O, C]) unlabelled(q *query) (*query, error) {
 	return &narrowed, narrowed.addLabel(s.config.NameLabel, "", true)
 }
 
+// selectNothing makes q one that no object satisfies.
+func (q *query) selectNothing() {
+	q.addField(nameField, "-", true)
+	q.addField(nameField, "-", false)
+}
+
 func (q *query) apply(options *metav1.ListOptions) {
 	options.LabelSelector = q.labels.String()
 	options.FieldSelector = fields.AndSelectors(q.fields...).String()

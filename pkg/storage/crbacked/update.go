@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/storage"
@@ -213,19 +212,8 @@ func (s *Store[O, C]) terminate(ctx context.Context, c *change, stored *Stored[C
 
 // writeError tells a write that came too late from one that failed.
 func (s *Store[O, C]) writeError(err error, stored *Stored[C], name string) error {
-	if isMissing(err) || s.isHostConflict(err) {
+	if isMissing(err) || s.naming.isConflict(err) {
 		return errStale
 	}
 	return s.naming.hostError(err, stored.Object.GetName(), name)
-}
-
-// isHostConflict leaves out conflicts which a decorated writer reports of
-// something else.
-func (s *Store[O, C]) isHostConflict(err error) bool {
-	var status apierrors.APIStatus
-	if !apierrors.IsConflict(err) || !errors.As(err, &status) {
-		return false
-	}
-	details := status.Status().Details
-	return details != nil && details.Kind == s.config.Stored.Resource
 }
