@@ -19,25 +19,6 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
 )
 
-func clientOf(person string) kubernetes.Interface {
-	GinkgoHelper()
-	return clientFor(configOf(person))
-}
-
-func configOf(person string) *rest.Config {
-	GinkgoHelper()
-	config, err := env.ClientConfig(person)
-	Expect(err).NotTo(HaveOccurred())
-	return config
-}
-
-func clientFor(config *rest.Config) kubernetes.Interface {
-	GinkgoHelper()
-	client, err := kubernetes.NewForConfig(config)
-	Expect(err).NotTo(HaveOccurred())
-	return client
-}
-
 func may(ctx context.Context, person, verb, resource, subresource, namespace string) bool {
 	GinkgoHelper()
 	review, err := clientOf(person).AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{

@@ -61,6 +61,12 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
 }, NodeTimeout(startTimeout))
 
+// Every spec, or all of an ordered group together, starts with nothing and
+// leaves nothing: no Instance, no server, no quota held.
+var _ = BeforeEach(OncePerOrdered, func() {
+	DeferCleanup(leaveNothing)
+})
+
 var _ = AfterEach(func() {
 	Expect(env.Failures()).NotTo(Receive(), "a component ended")
 })

@@ -6,9 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,8 +21,6 @@ import (
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
-
-	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 )
 
 // tokenLifetime outlasts an environment that somebody forgot to stop.
@@ -143,26 +139,4 @@ func (e *Environment) Kubectl(ctx context.Context, person string, arguments ...s
 		return output.String(), fmt.Errorf("kubectl %s: %w: %s", strings.Join(arguments[4:], " "), err, bytes.TrimSpace(messages.Bytes()))
 	}
 	return output.String(), nil
-}
-
-// putSettings changes how the simulator at the admin URL behaves.
-func putSettings(ctx context.Context, admin string, settings settings.Settings) error {
-	body, err := json.Marshal(settings)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPut, admin+"/settings", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("simulator settings: %s", response.Status)
-	}
-	return nil
 }

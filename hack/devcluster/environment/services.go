@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+
+	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/adminclient"
 )
 
 // Names of the ports of the simulator and of the controller.
@@ -57,7 +59,7 @@ func (e *Environment) startSimulator(ctx context.Context) error {
 	if e.config.Simulator == nil {
 		return nil
 	}
-	return putSettings(ctx, admin, *e.config.Simulator)
+	return adminclient.Client{URL: admin}.SetSettings(ctx, *e.config.Simulator)
 }
 
 func (e *Environment) startServers(ctx context.Context) error {
