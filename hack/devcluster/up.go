@@ -82,9 +82,9 @@ func up(ctx context.Context, config environment.Config, out io.Writer) error {
 
 // supervise is run in the background: it goes on until it is told to stop.
 func supervise(ctx context.Context, config environment.Config) (err error) {
-	progress := os.NewFile(progressFD, "progress")
-	if progress == nil {
-		return errors.New("only \"devcluster up\" starts the supervisor")
+	progress, err := openProgress()
+	if err != nil {
+		return err
 	}
 	out := io.MultiWriter(os.Stdout, progress)
 	e, err := start(ctx, config, out)
@@ -102,6 +102,18 @@ func supervise(ctx context.Context, config environment.Config) (err error) {
 	}
 	stay(ctx, e, os.Stdout)
 	return nil
+}
+
+// openProgress returns the pipe to whoever started the supervisor. The programs
+// of the environment must not have it, or its end would be theirs.
+func openProgress() (*os.File, error) {
+	progress := os.NewFile(progressFD, "progress")
+	info, err := progress.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return nil, errors.New("only \"devcluster up\" starts the supervisor")
+	}
+	syscall.CloseOnExec(progressFD)
+	return progress, nil
 }
 
 // startSupervisor runs this program again, outside of the terminal's session.
