@@ -44,7 +44,7 @@ type Namespaces struct {
 }
 
 // NewNamespaces returns the bindings of the namespaces that the informer sees.
-// The caller starts the informer. It fails where the informer runs already.
+// The caller starts the informer. It fails where the informer was stopped.
 func NewNamespaces(informer coreinformers.NamespaceInformer, client corev1client.NamespaceInterface) (*Namespaces, error) {
 	shared := informer.Informer()
 	err := shared.AddIndexers(cache.Indexers{byProject: func(obj any) ([]string, error) {
