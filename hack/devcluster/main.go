@@ -35,6 +35,9 @@ func newCommand() *cobra.Command {
 			"platform, two replicas of instance-apiserver and instance-controller, all on\n" +
 			"127.0.0.1, with the people and projects of the fixture and an Instance called\n" +
 			"demo. Nothing is kept when it stops.",
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return keepDescriptors()
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

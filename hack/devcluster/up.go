@@ -104,15 +104,13 @@ func supervise(ctx context.Context, config environment.Config) (err error) {
 	return nil
 }
 
-// openProgress returns the pipe to whoever started the supervisor. The programs
-// of the environment must not have it, or its end would be theirs.
+// openProgress returns the pipe to whoever started the supervisor.
 func openProgress() (*os.File, error) {
 	progress := os.NewFile(progressFD, "progress")
 	info, err := progress.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return nil, errors.New("only \"devcluster up\" starts the supervisor")
 	}
-	syscall.CloseOnExec(progressFD)
 	return progress, nil
 }
 
