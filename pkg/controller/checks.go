@@ -28,6 +28,7 @@ func (r *Reconciler) announce(ctx context.Context, s *subject) error {
 	})
 }
 
+// announced says whether a create may have been sent of which nothing was seen.
 func announced(object *v1alpha1.ComputeInstance) bool {
 	conditions := object.Status.Conditions
 	available := meta.FindStatusCondition(conditions, v1alpha1.ConditionAvailable)

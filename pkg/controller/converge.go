@@ -67,6 +67,8 @@ func (r *Reconciler) matching(ctx context.Context, s *subject, server *region.Se
 	if !inPlace(s.object) {
 		s.note.settleAt = now
 	}
+	// Nor may less be charged while an old create may still make another.
+	s.note.settleAt = latest(s.note.settleAt, s.note.quiet())
 	if now.Before(s.note.settleAt) {
 		v.again = s.note.settleAt.Sub(now)
 		return v, nil

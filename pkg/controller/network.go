@@ -4,9 +4,9 @@ package controller
 
 import (
 	"context"
+	"reflect"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
@@ -56,7 +56,7 @@ func (n *network) differences(before, after []region.Server) []types.NamespacedN
 	old, current := byInstance(before), byInstance(after)
 	var changed []types.NamespacedName
 	for key, follower := range n.followers {
-		if !equality.Semantic.DeepEqual(old[follower.instance], current[follower.instance]) {
+		if !reflect.DeepEqual(old[follower.instance], current[follower.instance]) {
 			changed = append(changed, key)
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
 )
 
 // note is what this process remembers of an object between passes. Losing it
@@ -22,10 +22,12 @@ type note struct {
 	// lastWrite is when this process last changed the server. Reads that began
 	// less than the read lag later may not show it.
 	lastWrite time.Time
-	// createKnown says that the outcome of every create of a server is known.
-	createKnown bool
-	// createOpen is when the last create with unknown outcome came back.
+	// createOpen is when a create of unknown outcome came back without an answer:
+	// it may make a server yet. It is zero without one.
 	createOpen time.Time
+	// retried says that a later create made a server, so that one that is seen
+	// does not say what became of the open one.
+	retried bool
 
 	// deletionSeen is when deletion was first seen.
 	deletionSeen time.Time
@@ -71,18 +73,17 @@ type notes struct {
 }
 
 // of returns the note of an object, a new one for a new object of the name.
-func (n *notes) of(object *v1alpha1.ComputeInstance, settleAt time.Time) *note {
+func (n *notes) of(object *v1alpha1.ComputeInstance, now, settleAt time.Time) *note {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 	if found, ok := n.notes[key]; ok && found.uid == object.UID {
 		return found
 	}
-	made := &note{
-		uid:      object.UID,
-		settleAt: settleAt,
-		// Available is stored before the first create.
-		createKnown: meta.FindStatusCondition(object.Status.Conditions, v1alpha1.ConditionAvailable) == nil,
+	made := &note{uid: object.UID, settleAt: settleAt}
+	if announced(object) {
+		// By a process that is no more: what it sent, it sent before now.
+		made.createOpen = now
 	}
 	if n.notes == nil {
 		n.notes = map[types.NamespacedName]*note{}
@@ -97,19 +98,48 @@ func (n *notes) forget(key types.NamespacedName) {
 	delete(n.notes, key)
 }
 
-// sighted is called when a server of the object was seen. Unless that is on its
-// way out, and the next one may be under way, no create is open any more.
+// sighted is called when a server of the object was seen.
 func (n *note) sighted(server *region.Server) {
-	if !server.Deleting() {
-		n.createKnown, n.createOpen = true, time.Time{}
+	if !server.Deleting() && !n.retried {
+		n.createOpen = time.Time{}
 	}
 	n.absentSince, n.takenSince = time.Time{}, time.Time{}
 }
 
-// created is called after a create, with whether its outcome is unknown.
-func (n *note) created(now time.Time, unknown bool) {
-	n.lastWrite, n.createKnown, n.createOpen = now, true, time.Time{}
-	if unknown {
-		n.createOpen = now
+// created is called after a create, with its error.
+func (n *note) created(now time.Time, err error) {
+	n.lastWrite = now
+	switch {
+	case unikorn.OutcomeUnknown(err):
+		n.createOpen, n.retried = now, false
+	case err == nil:
+		n.retried = !n.createOpen.IsZero()
 	}
+}
+
+// quiet is when no create can make a server any more.
+func (n *note) quiet() time.Time {
+	if n.createOpen.IsZero() {
+		return time.Time{}
+	}
+	return n.createOpen.Add(createLimit)
+}
+
+// visible is when what this process wrote or missed shows in what it reads.
+func (n *note) visible() time.Time {
+	visible := latest(n.lastWrite, n.absentSince)
+	if visible.IsZero() {
+		return visible
+	}
+	return visible.Add(readLag)
+}
+
+func latest(times ...time.Time) time.Time {
+	var result time.Time
+	for _, t := range times {
+		if t.After(result) {
+			result = t
+		}
+	}
+	return result
 }

@@ -107,7 +107,9 @@ func outdated(err error) bool {
 
 func (r *Reconciler) pass(ctx context.Context, object *v1alpha1.ComputeInstance) (reconcile.Result, error) {
 	s, incomplete := newSubject(object)
-	s.note = r.notes.of(object, r.someTimeFromNow())
+	now := r.clock.Now()
+	// The first comparison of charges after a start is spread over the interval.
+	s.note = r.notes.of(object, now, now.Add(rand.N(r.timing.Resync)))
 	if object.DeletionTimestamp != nil {
 		return r.finish(ctx, s, incomplete)
 	}
@@ -122,11 +124,6 @@ func (r *Reconciler) pass(ctx context.Context, object *v1alpha1.ComputeInstance)
 		return reconcile.Result{}, err
 	}
 	return r.keep(ctx, s)
-}
-
-// someTimeFromNow spreads the first comparison of charges after a start.
-func (r *Reconciler) someTimeFromNow() time.Time {
-	return r.clock.Now().Add(rand.N(r.timing.Resync))
 }
 
 // claim adds the finalizer before anything is made that it guards.

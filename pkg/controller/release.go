@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -140,44 +139,10 @@ func (r *Reconciler) confirmAbsence(s *subject) time.Duration {
 		s.note.absentSince = now
 		return readLag
 	}
-	if wait := maybeUnderWay(s).Sub(now); wait > 0 {
+	if wait := s.note.quiet().Sub(now); wait > 0 {
 		return min(wait, yieldDelay)
 	}
 	return 0
-}
-
-// maybeUnderWay is until when a create may make a server of the deleted object:
-// one this process did not get to know the outcome of, or one of a predecessor
-// that announced it. Nothing is created once deletion was asked for.
-func maybeUnderWay(s *subject) time.Time {
-	switch {
-	case !s.note.createOpen.IsZero():
-		return s.note.createOpen.Add(createLimit)
-	case s.note.createKnown:
-		return time.Time{}
-	case meta.FindStatusCondition(s.object.Status.Conditions, v1alpha1.ConditionHealthy) != nil:
-		return time.Time{}
-	}
-	return s.object.DeletionTimestamp.Add(createLimit)
-}
-
-// visible is when what this process wrote or missed shows in what it reads.
-func (n *note) visible() time.Time {
-	visible := latest(n.lastWrite, n.absentSince)
-	if visible.IsZero() {
-		return visible
-	}
-	return visible.Add(readLag)
-}
-
-func latest(times ...time.Time) time.Time {
-	var result time.Time
-	for _, t := range times {
-		if t.After(result) {
-			result = t
-		}
-	}
-	return result
 }
 
 // release gives the charge back. There is nothing to give back without one.

@@ -51,7 +51,7 @@ func (r *Reconciler) create(ctx context.Context, s *subject) (*region.Server, ve
 		}
 	}
 	server, err := r.region.CreateServer(ctx, r.credential(s), createBody(s))
-	s.note.created(r.clock.Now(), unikorn.OutcomeUnknown(err))
+	s.note.created(r.clock.Now(), err)
 	switch {
 	case err == nil:
 		r.event(s, corev1.EventTypeNormal, EventServerCreated, "Create", "Created server "+server.Metadata.ID)

@@ -22,7 +22,7 @@ type projection struct {
 }
 
 // server shows a server. Without one nothing of it is left: a Healthy condition
-// says that there is a server (see maybeUnderWay).
+// says that there is a server (see announce).
 func (p projection) server(server *region.Server) {
 	if server == nil {
 		p.status.PrivateIP, p.status.PublicIP, p.status.MACAddress = "", "", ""
