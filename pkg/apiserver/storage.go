@@ -29,6 +29,11 @@ const (
 	// that stores it: two objects of one uid confuse the garbage collector.
 	uidSalt = resource + "." + compute.GroupName
 
+	// settleTimeout is how long a create whose answer from the host was lost is
+	// followed up, long after its client has been told that time ran out: until
+	// then its charge is neither used nor given back.
+	settleTimeout = 10 * time.Minute
+
 	deleteCollectionWorkers = 4
 	countMetricPollPeriod   = time.Minute
 )
@@ -56,6 +61,7 @@ func newInstances(config *ExtraConfig) (*instance.REST, error) {
 		Fields:                  instance.HostSelectors(),
 		FieldManager:            "instance-apiserver",
 		Ours:                    quota.SameAllocation,
+		SettleTimeout:           settleTimeout,
 		Decorate: func(next crbacked.Writer[*v1alpha1.ComputeInstance]) crbacked.Writer[*v1alpha1.ComputeInstance] {
 			return quota.NewWriter(next, config.Allocations, config.Ledger, config.Refunds)
 		},

@@ -14,6 +14,9 @@ import (
 type Charge struct {
 	// Due says that the write must be paid for.
 	Due bool
+	// Confirm is asked right before the charge whether what it rests on still
+	// holds; its error is the client's answer.
+	Confirm func(ctx context.Context) error
 	// Principal is the caller, whose organization and project are charged.
 	Principal principal.Principal
 	// Cost is what the instance takes once it is written. On an update this is

@@ -4,10 +4,12 @@ package quota
 
 import (
 	"context"
+	"sync"
 	"time"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/util/workqueue"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
@@ -17,78 +19,67 @@ import (
 // refundTimeout bounds one attempt to give an allocation back.
 const refundTimeout = 10 * time.Second
 
-// refund is an allocation that paid for nothing.
-type refund struct {
-	organization ids.OrganizationID
-	project      ids.ProjectID
-	actor        string
-	kind         principal.Type
-	id           ids.AllocationID
-}
-
-func (r refund) credential() principal.Credential {
-	return principal.Service(principal.Principal{
-		OrganizationID:  r.organization,
-		OrganizationIDs: []ids.OrganizationID{r.organization},
-		ProjectID:       r.project,
-		Type:            r.kind,
-		Actor:           r.actor,
-	})
-}
-
-// Refunds gives allocations back, for as long as it takes.
+// Refunds gives back allocations that paid for nothing, for as long as it
+// takes.
 type Refunds struct {
 	allocations Allocations
-	queue       workqueue.TypedRateLimitingInterface[refund]
+	clock       clock.Clock
+	stop        chan struct{}
+	running     sync.WaitGroup
 }
 
-// NewRefunds returns refunds that are given back through allocations.
+// NewRefunds returns refunds that are given back through allocations. Drain
+// ends them.
 func NewRefunds(allocations Allocations) *Refunds {
-	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[refund](100*time.Millisecond, 30*time.Second)
-	return &Refunds{
-		allocations: allocations,
-		queue:       workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[refund]{Name: "quota_refunds"}),
-	}
+	return &Refunds{allocations: allocations, clock: clock.RealClock{}, stop: make(chan struct{})}
 }
 
-// Give gives the allocation back, before it returns if identity is there, else
-// in the background. It does not heed the end of ctx.
+// Give gives the allocation back: before it returns if identity answers, else
+// in the background. It does not heed the end of ctx, which is a request that
+// may be over.
 func (r *Refunds) Give(ctx context.Context, owner principal.Principal, id ids.AllocationID) {
-	item := refund{organization: owner.OrganizationID, project: owner.ProjectID, actor: owner.Actor, kind: owner.Type, id: id}
-	if err := r.attempt(context.WithoutCancel(ctx), item); err != nil {
-		r.queue.AddRateLimited(item)
+	ctx = context.WithoutCancel(ctx)
+	if err := r.attempt(ctx, owner, id); err != nil {
+		r.running.Go(func() { r.persist(ctx, owner, id, err) })
 	}
 }
 
-// Run gives back what could not be given back at once, until ctx ends. Then it
-// tries what is left once more.
-func (r *Refunds) Run(ctx context.Context) {
-	defer utilruntime.HandleCrash()
-	stop := context.AfterFunc(ctx, r.queue.ShutDown)
-	defer stop()
-	for {
-		item, shutdown := r.queue.Get()
-		if shutdown {
+// Drain gives back what is still to be given back, once more and now, and
+// waits for it. No more may be given afterwards.
+func (r *Refunds) Drain() {
+	close(r.stop)
+	r.running.Wait()
+}
+
+func (r *Refunds) persist(ctx context.Context, owner principal.Principal, id ids.AllocationID, err error) {
+	logger := klog.FromContext(ctx).WithValues("allocation", id, "organization", owner.OrganizationID, "project", owner.ProjectID)
+	logger.Error(err, "An allocation that paid for nothing is not given back yet")
+	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 20, Cap: 30 * time.Second}
+	for last := false; !last; {
+		last = r.pause(backoff.Step())
+		if err = r.attempt(ctx, owner, id); err == nil {
 			return
 		}
-		r.work(ctx, item)
+	}
+	logger.Error(err, "An allocation that paid for nothing was not given back before the server stopped; an operator must delete it")
+}
+
+// pause waits and says whether the wait was cut short by the end of all.
+func (r *Refunds) pause(d time.Duration) bool {
+	timer := r.clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-r.stop:
+		return true
+	case <-timer.C():
+		return false
 	}
 }
 
-func (r *Refunds) work(ctx context.Context, item refund) {
-	defer r.queue.Done(item)
-	if err := r.attempt(context.WithoutCancel(ctx), item); err != nil {
-		utilruntime.HandleErrorWithContext(ctx, err, "An allocation that paid for nothing is not given back yet", "allocation", item.id)
-		r.queue.AddRateLimited(item)
-		return
-	}
-	r.queue.Forget(item)
-}
-
-func (r *Refunds) attempt(ctx context.Context, item refund) error {
+func (r *Refunds) attempt(ctx context.Context, owner principal.Principal, id ids.AllocationID) error {
 	ctx, cancel := context.WithTimeout(ctx, refundTimeout)
 	defer cancel()
-	err := r.allocations.DeleteAllocation(ctx, item.credential(), item.organization, item.project, item.id)
+	err := r.allocations.DeleteAllocation(ctx, principal.Service(owner), owner.OrganizationID, owner.ProjectID, id)
 	if unikorn.IsNotFound(err) {
 		return nil
 	}

@@ -51,22 +51,41 @@ func (w *Writer) Create(ctx context.Context, instance *v1alpha1.ComputeInstance)
 	if !ok || !charge.Due {
 		return nil, apierrors.NewInternalError(errors.New("an instance was about to be stored without a charge"))
 	}
+	if err := charge.Confirm(ctx); err != nil {
+		return nil, err
+	}
 	owner := charge.Principal
 	// A caller that goes away must not take the answer with it: the allocation
 	// could then be neither used nor given back.
 	allocation, err := w.allocations.CreateAllocation(context.WithoutCancel(ctx), principal.Service(owner),
 		owner.OrganizationID, owner.ProjectID, w.ledger.Allocation(ids.InstanceID(instance.Name), charge.Cost))
 	if err != nil {
-		return nil, err
+		return nil, unconfirmed(err)
 	}
 	id := allocation.ID()
 	metav1.SetMetaDataAnnotation(&instance.ObjectMeta, v1alpha1.AnnotationAllocationID, string(id))
 
 	stored, err := w.next.Create(ctx, instance)
-	if err != nil && !crbacked.OutcomeUnknown(err) {
+	switch {
+	case crbacked.OutcomeUnknown(err):
+		// Given back, it could leave an instance that nobody pays for.
+		unsettledWrites.Inc()
+	case err != nil:
 		w.refunds.Give(ctx, owner, id)
 	}
 	return stored, err
+}
+
+// unconfirmed turns an answer of identity that leaves open whether there is an
+// allocation now into one that clients do not repeat by themselves, as they do
+// with one that says when to try again: each repetition could be charged.
+func unconfirmed(err error) error {
+	if !unikorn.OutcomeUnknown(err) {
+		return err
+	}
+	unconfirmedAllocations.Inc()
+	return apierrors.NewTimeoutError(
+		"the identity service did not confirm the charge, and nothing was created; it may have been charged all the same", 0)
 }
 
 // Update implements crbacked.Writer. It only ever raises the charge: what the
@@ -74,6 +93,9 @@ func (w *Writer) Create(ctx context.Context, instance *v1alpha1.ComputeInstance)
 // fact become smaller.
 func (w *Writer) Update(ctx context.Context, stored *crbacked.Stored[*v1alpha1.ComputeInstance], desired *v1alpha1.ComputeInstance) (*crbacked.Stored[*v1alpha1.ComputeInstance], error) {
 	if charge, ok := chargeFrom(ctx); ok && charge.Due {
+		if err := charge.Confirm(ctx); err != nil {
+			return nil, err
+		}
 		if err := w.raise(ctx, charge, desired); err != nil {
 			return nil, err
 		}

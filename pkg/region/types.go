@@ -28,6 +28,9 @@ func (f *Flavor) ID() ids.FlavorID { return ids.FlavorID(f.Metadata.ID) }
 // ID is the image's identifier.
 func (i *Image) ID() ids.ImageID { return ids.ImageID(i.Metadata.ID) }
 
+// ID is the region's identifier.
+func (r *Region) ID() ids.RegionID { return ids.RegionID(r.Metadata.ID) }
+
 // ID is the network's identifier.
 func (n *Network) ID() ids.NetworkID { return ids.NetworkID(n.Metadata.ID) }
 

@@ -48,13 +48,13 @@ func run(ctx context.Context, options *Options) error {
 	}
 
 	// Requests that are still under way when ctx ends may need the platform and
-	// may leave something to give back: these two end after the last of them.
+	// may leave something to give back: both end after the last of them.
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { clients.Run(background) })
-	running.Go(func() { refunds.Run(background) })
 	defer running.Wait()
 	defer stop()
+	defer refunds.Drain()
 	return server.PrepareRun().RunWithContext(ctx)
 }
 

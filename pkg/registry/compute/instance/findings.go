@@ -14,8 +14,9 @@ import (
 )
 
 // findings are what one create or update has found out beside the object. The
-// Store runs its steps again on a conflict, and again for a generated name;
-// what is in here lets the second round ask nobody a second time.
+// Store runs its steps again for a generated name, where what is in here lets
+// the second round ask nobody a second time, and on a conflict, where it is
+// found out anew because the stored object is another.
 type findings struct {
 	// subject is the user name of the caller.
 	subject string

@@ -161,6 +161,12 @@ func (p *platform) SSHCertificateAuthority(ctx context.Context, credential princ
 	return one(p.authorities, id, p.answer(ctx, credential, "SSHCertificateAuthority"))
 }
 
+func (p *platform) Regions(ctx context.Context, credential principal.Credential, _ ids.OrganizationID) ([]region.Region, error) {
+	only := region.Region{}
+	only.Metadata.ID = string(computetest.Region)
+	return []region.Region{only}, p.answer(ctx, credential, "Regions")
+}
+
 func (p *platform) Flavors(ctx context.Context, credential principal.Credential, _ ids.OrganizationID, _ ids.RegionID) ([]region.Flavor, error) {
 	return p.flavors, p.answer(ctx, credential, "Flavors")
 }

@@ -23,6 +23,8 @@ type References interface {
 	Network(ctx context.Context, credential principal.Credential, id ids.NetworkID) (*region.Network, error)
 	SecurityGroup(ctx context.Context, credential principal.Credential, id ids.SecurityGroupID) (*region.SecurityGroup, error)
 	SSHCertificateAuthority(ctx context.Context, credential principal.Credential, id ids.SSHCertificateAuthorityID) (*region.SSHCertificateAuthority, error)
+	// Regions are those that the organization may use.
+	Regions(ctx context.Context, credential principal.Credential, organization ids.OrganizationID) ([]region.Region, error)
 	Flavors(ctx context.Context, credential principal.Credential, organization ids.OrganizationID, in ids.RegionID) ([]region.Flavor, error)
 	// Images are those that are ready and available to the organization.
 	Images(ctx context.Context, credential principal.Credential, organization ids.OrganizationID, in ids.RegionID) ([]region.Image, error)
@@ -80,10 +82,25 @@ func (l *lookups) network(ctx context.Context) error {
 	}
 	l.facts.network = lookup[region.Network]{asked: true, found: network}
 	if !owned(network, networkOwner, l.scope) {
-		return nil
+		return l.sizesAnywhere(ctx)
 	}
 	l.facts.region = network.Status.RegionID
 	l.sizes(ctx, network.Status.RegionID)
+	return nil
+}
+
+// sizesAnywhere looks for flavor and image in every region of the organization,
+// where no network says which one counts: what is in none of them is wrong
+// whatever network comes next, and the client learns of it now. It is the same
+// for a network that is missing and for one that is somebody else's.
+func (l *lookups) sizesAnywhere(ctx context.Context) error {
+	regions, err := l.references.Regions(ctx, l.credential, l.scope.Organization)
+	if err != nil {
+		return err
+	}
+	for i := range regions {
+		l.sizes(ctx, regions[i].ID())
+	}
 	return nil
 }
 
@@ -94,7 +111,7 @@ func (l *lookups) sizes(ctx context.Context, in ids.RegionID) {
 			return err
 		}
 		at := slices.IndexFunc(flavors, func(f region.Flavor) bool { return f.ID() == l.spec.FlavorID })
-		l.facts.flavor = pick(flavors, at)
+		record(l, &l.facts.flavor, flavors, at)
 		return nil
 	})
 	l.group.Go(func() error {
@@ -103,7 +120,7 @@ func (l *lookups) sizes(ctx context.Context, in ids.RegionID) {
 			return err
 		}
 		at := slices.IndexFunc(images, func(i region.Image) bool { return i.ID() == l.spec.ImageID })
-		l.facts.image = pick(images, at)
+		record(l, &l.facts.image, images, at)
 		return nil
 	})
 }
@@ -129,11 +146,14 @@ func (l *lookups) attachments(ctx context.Context) {
 	}
 }
 
-func pick[T any](list []T, at int) lookup[T] {
-	if at < 0 {
-		return lookup[T]{asked: true}
+// record notes what was found in one region; another may have been asked before.
+func record[T any](l *lookups, into *lookup[T], list []T, at int) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	into.asked = true
+	if at >= 0 {
+		into.found = &list[at]
 	}
-	return lookup[T]{asked: true, found: &list[at]}
 }
 
 // visible turns the error of something the caller cannot see into nothing.

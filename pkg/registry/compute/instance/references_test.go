@@ -90,9 +90,9 @@ func TestNothingToLookUp(t *testing.T) {
 	expectCauses(t, got.validate(spec, home))
 }
 
-// Without a region there is nothing to ask about flavors and images, and no
-// error of theirs to show.
-func TestForeignNetworkEndsTheLookUp(t *testing.T) {
+// No network says which region counts, and a flavor that is in none is wrong
+// in any case: the client learns of both at once.
+func TestForeignNetworkLooksInEveryRegion(t *testing.T) {
 	for name, scope := range map[string]tenancy.Scope{"neighbour": neighbour, "stranger": stranger} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlatform()
@@ -101,11 +101,18 @@ func TestForeignNetworkEndsTheLookUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			expectAsked(t, p, "Network", "SecurityGroup", "SSHCertificateAuthority")
+			expectAsked(t, p, "Network", "SecurityGroup", "SSHCertificateAuthority", "Regions", "Flavors", "Images")
 			expectCauses(t, got.validate(ownedSpec(), home), "FieldValueNotFound spec.networkID")
 			if got.region != "" {
 				t.Errorf("the region of a foreign network is known: %s", got.region)
 			}
+
+			p.flavors, p.images = nil, nil
+			if got, err = gather(t, p, person); err != nil {
+				t.Fatal(err)
+			}
+			expectCauses(t, got.validate(ownedSpec(), home),
+				"FieldValueNotFound spec.networkID", "FieldValueNotFound spec.flavorID", "FieldValueNotFound spec.imageID")
 		})
 	}
 }

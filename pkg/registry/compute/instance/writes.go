@@ -90,7 +90,12 @@ func (w *writes) beginCreate(ctx context.Context, obj runtime.Object, options *m
 		}
 		found.checked = true
 	}
-	found.charge = quota.Charge{Due: true, Principal: caller.Principal, Cost: found.facts.cost(&trial.Spec)}
+	found.charge = quota.Charge{
+		Due:       true,
+		Confirm:   func(ctx context.Context) error { return w.confirmScope(ctx, scope, trial.Namespace, trial.Name) },
+		Principal: caller.Principal,
+		Cost:      found.facts.cost(&trial.Spec),
+	}
 	if dryrun.IsDryRun(options.DryRun) {
 		return finishNothing, w.refuseTakenName(ctx, trial)
 	}
@@ -111,7 +116,10 @@ func (w *writes) beginUpdate(ctx context.Context, obj, old runtime.Object, _ *me
 	if equality.Semantic.DeepEqual(trial.Spec, stored.Spec) || len(rest.ValidateUpdate(ctx, trial, stored, w.strategy)) > 0 {
 		return finishNothing, nil
 	}
-	if err := w.confirmScope(ctx, found.scope, stored); err != nil {
+	confirm := func(ctx context.Context) error {
+		return w.confirmScope(ctx, found.scope, stored.Namespace, stored.Name)
+	}
+	if err := confirm(ctx); err != nil {
 		return nil, err
 	}
 	caller, err := w.resolveCaller(ctx, found.scope)
@@ -125,6 +133,7 @@ func (w *writes) beginUpdate(ctx context.Context, obj, old runtime.Object, _ *me
 	found.checked = true
 	found.charge = quota.Charge{
 		Due:       found.facts.flavor.asked || trial.Spec.Networking.PublicIP && !stored.Spec.Networking.PublicIP,
+		Confirm:   confirm,
 		Principal: caller.Principal,
 		Cost:      found.facts.cost(&trial.Spec),
 	}
@@ -137,18 +146,18 @@ func (w *writes) tryCreate(ctx context.Context, trial *compute.Instance) error {
 	return rest.ValidateCreate(ctx, trial, w.strategy).ToAggregate()
 }
 
-// confirmScope refuses to change an instance whose namespace has come to
-// belong to somebody else.
-func (w *writes) confirmScope(ctx context.Context, scope tenancy.Scope, stored *compute.Instance) error {
-	now, err := w.Tenancy.Scope(ctx, stored.Namespace)
+// confirmScope refuses to write an instance whose namespace has come to belong
+// to somebody else.
+func (w *writes) confirmScope(ctx context.Context, scope tenancy.Scope, namespace, name string) error {
+	now, err := w.Tenancy.Scope(ctx, namespace)
 	if isUnbound(err) {
-		return apierrors.NewForbidden(compute.Resource("instances"), stored.Name, err)
+		return apierrors.NewForbidden(compute.Resource("instances"), name, err)
 	}
 	if err != nil {
 		return err
 	}
 	if now != scope {
-		return apierrors.NewForbidden(compute.Resource("instances"), stored.Name,
+		return apierrors.NewForbidden(compute.Resource("instances"), name,
 			errors.New("the namespace is bound to another project than the instance"))
 	}
 	return nil
