@@ -4,6 +4,8 @@ package crbacked
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
@@ -38,6 +40,9 @@ func (h *hostClient[C]) decodeList(data []byte) (*hostList[C], error) {
 	list := &hostList[C]{Metadata: typed.Metadata, Items: make([]*Stored[C], len(typed.Items))}
 	stored := make([]Stored[C], len(typed.Items))
 	for i, item := range typed.Items {
+		if reflect.ValueOf(item).IsNil() {
+			return nil, fmt.Errorf("item %d of %d of the list is null", i+1, len(typed.Items))
+		}
 		stored[i].Object = item
 		list.Items[i] = &stored[i]
 	}

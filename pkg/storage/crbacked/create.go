@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -44,7 +43,7 @@ func (s *Store[O, C]) insert(ctx context.Context, at scope, obj O, out runtime.O
 		return err
 	}
 	created, err := s.writer.Create(ctx, cr)
-	if apierrors.IsAlreadyExists(err) {
+	if s.naming.isTaken(err) {
 		return storage.NewKeyExistsError(at.key, 0)
 	}
 	if err != nil {
@@ -130,14 +129,18 @@ func (s *Store[O, C]) withdraw(ctx context.Context, at scope, created *Stored[C]
 	if err != nil {
 		return err
 	}
-	_, err = s.host.patch(ctx, cr.Namespace, cr.Name, patch)
-	if err == nil {
-		_, err = s.host.delete(ctx, cr, "")
+	_, renaming := s.host.patch(ctx, cr.Namespace, cr.Name, patch)
+	_, deletion := s.host.delete(ctx, cr, "")
+	if isMissing(deletion) || s.naming.isConflict(deletion) {
+		return nil // it is gone, or another has come in its place
 	}
-	if isMissing(err) {
+	if deletion != nil {
+		return s.naming.hostError(deletion, cr.Name, at.name)
+	}
+	if isMissing(renaming) {
 		return nil
 	}
-	return s.naming.hostError(err, cr.Name, at.name)
+	return s.naming.hostError(renaming, cr.Name, at.name)
 }
 
 // persistently repeats do a few times.

@@ -112,8 +112,17 @@ func (n *naming) isStored(details *metav1.StatusDetails) bool {
 // isConflict tells that a write met another one to the same custom resource.
 // Conflicts which a decorated writer reports of something else are none.
 func (n *naming) isConflict(err error) bool {
+	return apierrors.IsConflict(err) && n.isAboutStored(err)
+}
+
+// isTaken tells that a custom resource of the same name is there.
+func (n *naming) isTaken(err error) bool {
+	return apierrors.IsAlreadyExists(err) && n.isAboutStored(err)
+}
+
+func (n *naming) isAboutStored(err error) bool {
 	var status apierrors.APIStatus
-	return apierrors.IsConflict(err) && errors.As(err, &status) && n.isStored(status.Status().Details)
+	return errors.As(err, &status) && n.isStored(status.Status().Details)
 }
 
 func (n *naming) text(text, crName, name string) string {

@@ -67,13 +67,12 @@ func decodeManagedFields(value string) []metav1.ManagedFieldsEntry {
 	return entries
 }
 
-// readableManagedFields returns entries, or none if the field manager could
-// not read one of them: it would refuse the update over it.
-func readableManagedFields(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	if slices.ContainsFunc(entries, unreadable) {
-		return nil
+// onlyReadableManagedFields drops managed fields if the field manager could not
+// read all of them: it would refuse an update over it.
+func onlyReadableManagedFields(obj metav1.Object) {
+	if slices.ContainsFunc(obj.GetManagedFields(), unreadable) {
+		obj.SetManagedFields(nil)
 	}
-	return entries
 }
 
 func unreadable(entry metav1.ManagedFieldsEntry) bool {

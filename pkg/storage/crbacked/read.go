@@ -26,6 +26,7 @@ func (s *Store[O, C]) facadeCopy(stored *Stored[C]) (O, *Corruption) {
 		Object:      stored.Object.DeepCopyObject().(C),
 		undecodable: stored.undecodable,
 	}, obj)
+	onlyReadableManagedFields(obj)
 	return obj, corruption
 }
 
@@ -59,8 +60,13 @@ func (s *Store[O, C]) Get(ctx context.Context, key string, opts storage.GetOptio
 		return storage.NewKeyNotFoundError(key, 0)
 	}
 	corruption, err := s.answer(stored, out)
-	if err != nil || corruption == nil || mayMeetCorrupt(ctx) {
+	if err != nil {
 		return err
+	}
+	// A dry run of an update reads this way.
+	onlyReadableManagedFields(out.(O))
+	if corruption == nil || mayMeetCorrupt(ctx) {
+		return nil
 	}
 	resource := s.naming.facadeResource()
 	corruptObjects.WithLabelValues(resource.String(), "get").Inc()

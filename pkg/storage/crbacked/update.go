@@ -119,7 +119,6 @@ func (s *Store[O, C]) createByUpdate(ctx context.Context, c *change) error {
 
 func (s *Store[O, C]) update(ctx context.Context, c *change, stored *Stored[C]) error {
 	current, corruption := s.facadeCopy(stored)
-	current.SetManagedFields(readableManagedFields(current.GetManagedFields()))
 	if err := c.preconditions.Check(c.key, current); err != nil {
 		return err
 	}
