@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -226,4 +227,9 @@ func fieldsOf(err error) ([]string, error) {
 	}
 	slices.Sort(fields)
 	return slices.Compact(fields), nil
+}
+
+// redact takes out of a message what makes it differ from another of the kind.
+func redact(message, value string) string {
+	return strings.ReplaceAll(message, value, "…")
 }

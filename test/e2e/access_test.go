@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
+)
+
+// replicas are the URLs of the API server's processes.
+func replicas() []string {
+	GinkgoHelper()
+	content, err := os.ReadFile(filepath.Join(string(env.Folder), "addresses.json"))
+	Expect(err).NotTo(HaveOccurred())
+	var addresses map[string]string
+	Expect(json.Unmarshal(content, &addresses)).To(Succeed())
+	found := []string{}
+	for _, name := range []string{"instance-apiserver-0", "instance-apiserver-1"} {
+		Expect(addresses).To(HaveKey(name))
+		found = append(found, "https://"+addresses[name])
+	}
+	return found
+}
+
+// anonymously is the status that somebody without credentials gets.
+func anonymously(ctx context.Context, server, path string) int {
+	GinkgoHelper()
+	config := rest.AnonymousClientConfig(configOf(environment.Admin))
+	client, err := rest.HTTPClientFor(config)
+	Expect(err).NotTo(HaveOccurred())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+path, nil)
+	Expect(err).NotTo(HaveOccurred())
+	response, err := client.Do(request)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(response.Body.Close()).To(Succeed())
+	return response.StatusCode
+}
+
+const listPath = "/apis/compute.unikorn-cloud.org/v1beta1/namespaces/alpha/instances"
+
+var _ = Describe("Access", func() {
+	It("of a viewer is to read, not to write", func(ctx SpecContext) {
+		create(ctx, "web-1")
+		viewer := instances(environment.AlphaViewer, alpha)
+		_, err := viewer.Get(ctx, "web-1", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		list, err := viewer.List(ctx, metav1.ListOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(list.Items).To(HaveLen(1))
+		_, err = viewer.Create(ctx, newInstance("web-2"), metav1.CreateOptions{})
+		Expect(err).To(beRefused(403, metav1.StatusReasonForbidden))
+		Expect(viewer.Delete(ctx, "web-1", metav1.DeleteOptions{})).To(beRefused(403, metav1.StatusReasonForbidden))
+	})
+
+	It("of an editor of another project shows nothing", func(ctx SpecContext) {
+		create(ctx, "web-1")
+		stranger := instances(environment.BetaEditor, alpha)
+		_, err := stranger.Get(ctx, "web-1", metav1.GetOptions{})
+		Expect(err).To(beRefused(403, metav1.StatusReasonForbidden))
+		_, err = stranger.List(ctx, metav1.ListOptions{})
+		Expect(err).To(beRefused(403, metav1.StatusReasonForbidden))
+		_, err = instances(environment.BetaEditor, metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+		Expect(err).To(beRefused(403, metav1.StatusReasonForbidden))
+		own, err := instances(environment.BetaEditor, beta).List(ctx, metav1.ListOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(own.Items).To(BeEmpty())
+	})
+
+	It("of nobody in particular is to the health of the API server only", func(ctx SpecContext) {
+		for _, server := range replicas() {
+			for _, path := range []string{"/healthz", "/livez", "/readyz"} {
+				Expect(anonymously(ctx, server, path)).To(Equal(http.StatusOK), path)
+			}
+			for _, path := range []string{listPath, "/apis", "/openapi/v2", "/metrics", "/version", "/debug/pprof/"} {
+				Expect(anonymously(ctx, server, path)).To(BeElementOf(http.StatusUnauthorized, http.StatusForbidden), path)
+			}
+		}
+		Expect(anonymously(ctx, configOf(environment.Admin).Host, listPath)).To(BeElementOf(http.StatusUnauthorized, http.StatusForbidden))
+	})
+
+	It("is not gained by headers that only the front proxy may send", func(ctx SpecContext) {
+		config := rest.AnonymousClientConfig(configOf(environment.Admin))
+		config.Host = replicas()[0]
+		config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return headers{next: next, set: http.Header{"X-Remote-User": {"admin"}, "X-Remote-Group": {"system:masters"}}}
+		}
+		_, err := instancesFor(config).ComputeV1beta1().Instances(alpha).List(ctx, metav1.ListOptions{})
+		Expect(err).To(MatchError(Or(ContainSubstring("orbidden"), ContainSubstring("nauthorized"))))
+	})
+})
+
+// headers adds to every request.
+type headers struct {
+	next http.RoundTripper
+	set  http.Header
+}
+
+func (h headers) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	for key, values := range h.set {
+		request.Header[key] = values
+	}
+	return h.next.RoundTrip(request)
+}

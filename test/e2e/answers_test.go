@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"net/http"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/fault"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/world"
+)
+
+// createOnce creates an Instance without repeating a request that was answered
+// with Retry-After, as clients do.
+func createOnce(ctx context.Context, instance *v1beta1.Instance) error {
+	GinkgoHelper()
+	client := instancesFor(configOf(environment.AlphaEditor)).ComputeV1beta1().RESTClient()
+	return client.Post().Namespace(alpha).Resource("instances").Body(instance).MaxRetries(0).Do(ctx).Error()
+}
+
+func withFaults(ctx context.Context, faults ...fault.Fault) {
+	GinkgoHelper()
+	Expect(simulator().SetFaults(ctx, faults...)).To(Succeed())
+	DeferCleanup(func(ctx SpecContext) { Expect(simulator().ClearFaults(ctx)).To(Succeed()) })
+}
+
+// limitServers sets the number of servers that the organization may have.
+func limitServers(ctx context.Context, limit int) {
+	GinkgoHelper()
+	Expect(simulator().SetQuotas(ctx, world.Acme, map[string]*int{"servers": &limit})).To(Succeed())
+}
+
+var _ = Describe("A create", func() {
+	It("beyond the quota is 403 and says what is exceeded", func(ctx SpecContext) {
+		limitServers(ctx, 1)
+		DeferCleanup(func(ctx SpecContext) { limitServers(ctx, 10) })
+		create(ctx, "web-1")
+		_, err := inAlpha().Create(ctx, newInstance("web-2"), metav1.CreateOptions{})
+		Expect(err).To(beRefused(403, metav1.StatusReasonForbidden))
+		Expect(err).To(MatchError(ContainSubstring("servers: total 2 exceeds quota limit 1")))
+		Expect(get(ctx, "web-2")).To(BeNil())
+		Expect(charged(ctx)).To(HaveLen(1))
+	})
+
+	DescribeTable("while the platform is down is 503, names the service and says when to come back",
+		func(ctx SpecContext, down fault.Fault) {
+			withFaults(ctx, down)
+			err := createOnce(ctx, newInstance("web-1"))
+			Expect(err).To(beRefused(503, metav1.StatusReasonServiceUnavailable))
+			status, _ := statusOf(err)
+			Expect(status.Details.RetryAfterSeconds).To(BeNumerically(">", 0))
+			Expect(status.Message).To(ContainSubstring(down.Service))
+			Expect(get(ctx, "web-1")).To(BeNil())
+		},
+		Entry("region answers 500", fault.Fault{Service: "region", Status: ptr.To(http.StatusInternalServerError)}),
+		Entry("region drops connections", fault.Fault{Service: "region", Status: ptr.To(0)}),
+	)
+
+	// Clients repeat by themselves what is to be tried again, and each time could
+	// charge once more.
+	DescribeTable("of which it is open whether it was charged is 504, names identity and invites no repetition",
+		func(ctx SpecContext, lost fault.Fault) {
+			withFaults(ctx, lost)
+			err := createOnce(ctx, newInstance("web-1"))
+			Expect(err).To(beRefused(504, metav1.StatusReasonTimeout))
+			status, _ := statusOf(err)
+			Expect(status.Details.RetryAfterSeconds).To(BeZero())
+			Expect(status.Message).To(ContainSubstring("identity"))
+			Expect(get(ctx, "web-1")).To(BeNil())
+		},
+		Entry("identity answers 503", fault.Fault{Service: "identity", Method: http.MethodPost, Status: ptr.To(http.StatusServiceUnavailable)}),
+		Entry("identity drops connections", fault.Fault{Service: "identity", Method: http.MethodPost, Status: ptr.To(0)}),
+	)
+
+	It("that the cluster refuses to store gives back what was charged", func(ctx SpecContext) {
+		refuseToStore(ctx)
+		Expect(simulator().ForgetRequests(ctx)).To(Succeed())
+		_, err := inAlpha().Create(ctx, newInstance("web-1", labelled("e2e", "refused")), metav1.CreateOptions{})
+		Expect(err).To(MatchError(And(ContainSubstring("not today"), Not(ContainSubstring("computeinstances")))))
+		Expect(platformWrites(ctx)).To(ContainElement(HavePrefix("identity POST ")), "it was charged first")
+		Eventually(charged).WithContext(ctx).Should(BeEmpty())
+	})
+
+	DescribeTable("with a reference that does not fit is 422 with its field, and charges nothing",
+		func(ctx SpecContext, field string, edit func(*v1beta1.Instance)) {
+			_, err := inAlpha().Create(ctx, newInstance("web-1", edit), metav1.CreateOptions{})
+			Expect(err).To(beInvalidAt(field))
+			Expect(charged(ctx)).To(BeEmpty())
+		},
+		Entry("an unknown flavor", "spec.flavorID", func(i *v1beta1.Instance) { i.Spec.FlavorID = "11111111-1111-1111-1111-11111111111f" }),
+		Entry("an unknown image", "spec.imageID", func(i *v1beta1.Instance) { i.Spec.ImageID = "33333333-3333-3333-3333-33333333333f" }),
+		Entry("an image of another architecture", "spec.imageID", func(i *v1beta1.Instance) { i.Spec.ImageID = "88888888-8888-8888-8888-888888888888" }),
+		Entry("a security group of another network", "spec.networking.securityGroupIDs[0]", func(i *v1beta1.Instance) {
+			i.Spec.Networking.SecurityGroupIDs = append(i.Spec.Networking.SecurityGroupIDs, "0e000000-0000-4000-8000-0000000000e2")
+		}),
+		Entry("an authority of another project", "spec.sshCertificateAuthorityID", func(i *v1beta1.Instance) {
+			i.Spec.SSHCertificateAuthorityID = "0f000000-0000-4000-8000-0000000000f2"
+		}),
+	)
+})
+
+// refuseToStore makes the cluster refuse ComputeInstances with a label until
+// the spec ends.
+func refuseToStore(ctx context.Context) {
+	GinkgoHelper()
+	const name = "e2e-refused"
+	admission := clientOf(environment.Admin).AdmissionregistrationV1()
+	_, err := admission.ValidatingAdmissionPolicies().Create(ctx, &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionv1.MatchResources{
+				ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"e2e": "refused"}},
+				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+					Operations: []admissionv1.OperationType{admissionv1.Create},
+					Rule: admissionv1.Rule{
+						APIGroups: []string{"compute.unikorn-cloud.org"}, APIVersions: []string{"v1alpha1"}, Resources: []string{"computeinstances"},
+					},
+				}}},
+			},
+			Validations: []admissionv1.Validation{{Expression: "false", Message: "not today"}},
+		},
+	}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func(ctx SpecContext) {
+		Expect(admission.ValidatingAdmissionPolicies().Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
+	})
+	_, err = admission.ValidatingAdmissionPolicyBindings().Create(ctx, &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		},
+	}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func(ctx SpecContext) {
+		Expect(admission.ValidatingAdmissionPolicyBindings().Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
+	})
+	Eventually(func() error { return tryToStore(ctx) }).Should(MatchError(ContainSubstring("not today")))
+}
+
+// tryToStore says whether the cluster would store a ComputeInstance with the
+// label.
+func tryToStore(ctx context.Context) error {
+	GinkgoHelper()
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "compute.unikorn-cloud.org/v1alpha1", "kind": "ComputeInstance",
+		"spec": map[string]any{"flavorId": string(standard), "imageId": string(ubuntu)},
+	}}
+	object.SetName("fec34c20-b989-5630-b619-2587bf28a970")
+	object.SetLabels(map[string]string{
+		v1alpha1.LabelName: "web-1", v1alpha1.LabelOrganization: string(world.Acme), v1alpha1.LabelProject: string(world.Alpha),
+		v1alpha1.LabelNetwork: string(alphaNet), v1alpha1.LabelRegion: string(world.North), "e2e": "refused",
+	})
+	_, err := computeInstances(alpha).Create(ctx, object, metav1.CreateOptions{DryRun: dryRun})
+	return err
+}

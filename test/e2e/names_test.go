@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
+)
+
+// called sets the name on the network.
+func called(name string) func(*v1beta1.Instance) {
+	return func(instance *v1beta1.Instance) { instance.Spec.Name = name }
+}
+
+var _ = Describe("A second create", func() {
+	for _, options := range []metav1.CreateOptions{{}, {DryRun: []string{metav1.DryRunAll}}} {
+		DescribeTable(fmt.Sprintf("is 409 AlreadyExists, and nothing more is charged, dry run: %v", options.DryRun != nil),
+			func(ctx SpecContext, second *v1beta1.Instance) {
+				create(ctx, "web-1")
+				before := charged(ctx)
+				_, err := inAlpha().Create(ctx, second, options)
+				Expect(err).To(beRefused(409, metav1.StatusReasonAlreadyExists))
+				Expect(err).To(MatchError(And(ContainSubstring(`instances.compute.unikorn-cloud.org`), ContainSubstring(second.Name))))
+				Expect(err).NotTo(MatchError(ContainSubstring("computeinstances")))
+				Expect(charged(ctx)).To(Equal(before))
+			},
+			Entry("of the same object", newInstance("web-1")),
+			Entry("on the same network and name", newInstance("web-2", called("web-1"))),
+			Entry("of the same object name on another network", newInstance("web-1", on(alphaNet2))),
+			Entry("of the same object name with another name on the network", newInstance("web-1", called("web-2"))),
+		)
+	}
+
+	It("of the same name on another network is another instance", func(ctx SpecContext) {
+		create(ctx, "web-1")
+		create(ctx, "web-2", called("web-1"), on(alphaNet2))
+		Expect(charged(ctx)).To(HaveLen(2))
+		Eventually(machines).WithContext(ctx).Should(Equal([]string{"web-1", "web-1"}))
+	})
+
+	DescribeTable("at the same time as the first: one of them wins, and one is charged",
+		func(ctx SpecContext, contenders ...*v1beta1.Instance) {
+			errs := make([]error, 3*len(contenders))
+			var writers sync.WaitGroup
+			for i := range errs {
+				client := inAlpha()
+				writers.Go(func() {
+					_, errs[i] = client.Create(ctx, contenders[i%len(contenders)], metav1.CreateOptions{})
+				})
+			}
+			writers.Wait()
+			won := 0
+			for _, err := range errs {
+				if err == nil {
+					won++
+					continue
+				}
+				Expect(apierrors.IsAlreadyExists(err)).To(BeTrue(), "%v", err)
+			}
+			Expect(won).To(Equal(1))
+			// What the others were charged they get back.
+			Eventually(charged).WithContext(ctx).Should(HaveLen(1))
+			list, err := inAlpha().List(ctx, metav1.ListOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			Expect(list.Items).To(HaveLen(1))
+		},
+		Entry("on the same network and name", newInstance("web-1"), newInstance("web-2", called("web-1"))),
+		Entry("of the same object name on several networks", newInstance("web-1"), newInstance("web-1", on(alphaNet2))),
+	)
+})
+
+var _ = Describe("The name of an Instance", func() {
+	It("on the network defaults to its own", func(ctx SpecContext) {
+		Expect(create(ctx, "web-1").Spec.Name).To(Equal("web-1"))
+	})
+
+	It("cannot be changed: renaming is 422 at spec.name", func(ctx SpecContext) {
+		renamed := create(ctx, "web-1").DeepCopy()
+		renamed.ResourceVersion, renamed.Spec.Name = "", "web-2"
+		_, err := inAlpha().Update(ctx, renamed, metav1.UpdateOptions{})
+		Expect(err).To(beInvalidAt("spec.name"))
+	})
+
+	It("may be left out of an update, as may the organization and the project", func(ctx SpecContext) {
+		created := create(ctx, "web-1", called("www"))
+		changed := created.DeepCopy()
+		changed.Spec.Name, changed.Spec.OrganizationID, changed.Spec.ProjectID = "", "", ""
+		changed.Spec.Tags = []v1beta1.Tag{{Name: "env", Value: "prod"}}
+		changed.ResourceVersion = ""
+		updated, err := inAlpha().Update(ctx, changed, metav1.UpdateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(updated.Spec.Name).To(Equal("www"))
+		Expect(updated.Spec.OrganizationID).To(Equal(created.Spec.OrganizationID))
+		Expect(updated.Spec.ProjectID).To(Equal(created.Spec.ProjectID))
+	})
+
+	It("must not look like the platform's own", func(ctx SpecContext) {
+		_, err := inAlpha().Create(ctx, newInstance("fec34c20-b989-5630-b619-2587bf28a979"), metav1.CreateOptions{})
+		Expect(err).To(beInvalidAt("metadata.name"))
+	})
+
+	It("is generated from generateName", func(ctx SpecContext) {
+		wanted := newInstance("")
+		wanted.GenerateName = "web-"
+		first, err := inAlpha().Create(ctx, wanted, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		second, err := inAlpha().Create(ctx, wanted, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(first.Name).To(HavePrefix("web-"))
+		Expect(second.Name).NotTo(Equal(first.Name))
+		Expect(first.Spec.Name).To(Equal(first.Name))
+	})
+})
+
+var _ = Describe("A network", func() {
+	refused := func(ctx context.Context, network ids.NetworkID) error {
+		_, err := inAlpha().Create(ctx, newInstance("web-1", on(network)), metav1.CreateOptions{})
+		Expect(err).To(beInvalidAt("spec.networkID"))
+		status, _ := statusOf(err)
+		Expect(status.Details.Causes).To(ConsistOf(HaveField("Type", metav1.CauseTypeFieldValueNotFound)))
+		Expect(charged(ctx)).To(BeEmpty())
+		return err
+	}
+
+	DescribeTable("that is foreign is 422 at spec.networkID",
+		func(ctx SpecContext, network ids.NetworkID) { _ = refused(ctx, network) },
+		Entry("of another project", betaNet),
+		Entry("of another organization", gammaNet),
+		Entry("that does not exist", ids.NetworkID("0d000000-0000-4000-8000-0000000000df")),
+	)
+
+	It("that is foreign and one that does not exist are one and the same answer", func(ctx SpecContext) {
+		const missing ids.NetworkID = "0d000000-0000-4000-8000-0000000000df"
+		generic := func(network ids.NetworkID) string {
+			status, err := statusOf(refused(ctx, network))
+			Expect(err).NotTo(HaveOccurred())
+			return redact(status.Message, string(network))
+		}
+		Expect(generic(betaNet)).To(Equal(generic(missing)))
+		Expect(generic(gammaNet)).To(Equal(generic(missing)))
+	})
+
+	It("of another project that the person is in as well is foreign to this namespace", func(ctx SpecContext) {
+		_, err := instances("alpha-beta-editor", alpha).Create(ctx, newInstance("web-1", on(betaNet)), metav1.CreateOptions{})
+		Expect(err).To(beInvalidAt("spec.networkID"))
+	})
+
+	It("cannot be changed", func(ctx SpecContext) {
+		moved := create(ctx, "web-1").DeepCopy()
+		moved.ResourceVersion, moved.Spec.NetworkID = "", alphaNet2
+		_, err := inAlpha().Update(ctx, moved, metav1.UpdateOptions{})
+		Expect(err).To(beInvalidAt("spec.networkID"))
+	})
+})
