@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,10 +79,7 @@ func TestCreateCharges(t *testing.T) {
 			if _, err := d.create(t, computetest.Instance(func(instance *compute.Instance) { test.edit(&instance.Spec) })); err != nil {
 				t.Fatal(err)
 			}
-			want := []quota.Charge{{Due: true, Principal: person.Principal, Cost: test.want}}
-			if diff := cmp.Diff(want, d.memory.charges, cmpopts.IgnoreFields(quota.Charge{}, "Confirm")); diff != "" {
-				t.Errorf("charges (-want +got):\n%s", diff)
-			}
+			expectCharges(t, d, quota.Charge{Due: true, Principal: person.Principal, Cost: test.want})
 		})
 	}
 }

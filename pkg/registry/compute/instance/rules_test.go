@@ -19,9 +19,9 @@ var (
 	stranger  = tenancy.Scope{Organization: computetest.OtherOrganization, Project: home.Project}
 )
 
-// known are facts in which every reference of computetest.Instance is right,
+// rightFacts are facts in which every reference of computetest.Instance is right,
 // changed by the edits.
-func known(edits ...func(*facts)) *facts {
+func rightFacts(edits ...func(*facts)) *facts {
 	f := &facts{
 		region:    computetest.Region,
 		network:   lookup[region.Network]{asked: true, found: network(home, computetest.Network)},
@@ -45,7 +45,7 @@ func groupIs(found *region.SecurityGroup) func(*facts) {
 }
 
 func TestReferencesThatAreRight(t *testing.T) {
-	expectCauses(t, known().validate(ownedSpec(), home))
+	expectCauses(t, rightFacts().validate(ownedSpec(), home))
 }
 
 // What is missing, hidden or somebody else's must not be told apart.
@@ -72,7 +72,7 @@ func TestForeignIsLikeMissing(t *testing.T) {
 		texts := map[string]bool{}
 		for name, fault := range faults {
 			t.Run(cause+"/"+name, func(t *testing.T) {
-				errs := known(fault).validate(ownedSpec(), home)
+				errs := rightFacts(fault).validate(ownedSpec(), home)
 				expectCauses(t, errs, cause)
 				texts[errs.ToAggregate().Error()] = true
 			})
@@ -113,7 +113,7 @@ func TestFlavorAndImage(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			errs := known(test.fault).validate(ownedSpec(), home)
+			errs := rightFacts(test.fault).validate(ownedSpec(), home)
 			if test.want == "" {
 				expectCauses(t, errs)
 				return
@@ -130,7 +130,7 @@ func TestSecurityGroupsByPosition(t *testing.T) {
 	spec := ownedSpec(func(instance *compute.Instance) {
 		instance.Spec.Networking.SecurityGroupIDs = []ids.SecurityGroupID{foreignGroup, computetest.SecurityGroup, foreignGroup}
 	})
-	errs := known(func(f *facts) {
+	errs := rightFacts(func(f *facts) {
 		f.securityGroups[foreignGroup] = lookup[region.SecurityGroup]{asked: true}
 	}).validate(spec, home)
 	expectCauses(t, errs,
@@ -143,11 +143,11 @@ func TestOwnerMustBeTheNamespaces(t *testing.T) {
 		instance.Spec.OrganizationID = computetest.OtherOrganization
 		instance.Spec.ProjectID = computetest.OtherProject
 	})
-	expectCauses(t, known().validate(spec, home), "FieldValueInvalid spec.organizationID", "FieldValueInvalid spec.projectID")
+	expectCauses(t, rightFacts().validate(spec, home), "FieldValueInvalid spec.organizationID", "FieldValueInvalid spec.projectID")
 }
 
 func TestAllReferenceFaultsAtOnce(t *testing.T) {
-	errs := known(groupIs(nil), func(f *facts) {
+	errs := rightFacts(groupIs(nil), func(f *facts) {
 		f.network.found = network(neighbour, computetest.Network)
 		f.flavor.found.Spec.PinnedOnly = true
 		f.image.found.Spec.Architecture = unikorn.ArchitectureARM

@@ -3,12 +3,12 @@
 package instance
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,9 +44,7 @@ func TestUpdateThatLeavesSpecAloneAsksNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			expectAsked(t, d.platform)
-			if diff := cmp.Diff([]quota.Charge{{}}, d.memory.charges, cmpopts.IgnoreFields(quota.Charge{}, "Confirm")); diff != "" {
-				t.Errorf("charges (-want +got):\n%s", diff)
-			}
+			expectCharges(t, d, quota.Charge{})
 			if diff := cmp.Diff(computetest.Existing().Spec, got.Spec); diff != "" {
 				t.Errorf("spec (-want +got):\n%s", diff)
 			}
@@ -94,9 +92,7 @@ func TestUpdateCharges(t *testing.T) {
 			if _, err := d.update(t, test.edit); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]quota.Charge{test.want}, d.memory.charges, cmpopts.IgnoreFields(quota.Charge{}, "Confirm")); diff != "" {
-				t.Errorf("charges (-want +got):\n%s", diff)
-			}
+			expectCharges(t, d, test.want)
 		})
 	}
 }
@@ -108,9 +104,7 @@ func TestConflictIsJudgedAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Somebody else has paid for what this update now leaves alone.
-	if diff := cmp.Diff([]quota.Charge{{}}, d.memory.charges, cmpopts.IgnoreFields(quota.Charge{}, "Confirm")); diff != "" {
-		t.Errorf("charges (-want +got):\n%s", diff)
-	}
+	expectCharges(t, d, quota.Charge{})
 }
 
 func TestUpdateOfANamespaceThatMoved(t *testing.T) {
@@ -135,6 +129,31 @@ func TestUpdateOfANamespaceThatMoved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a write rests on is asked for again right before anything is charged.
+func TestNamespaceMovesDuringTheLookUps(t *testing.T) {
+	moving := func(stored ...*compute.Instance) *desk {
+		d := newDesk(t, stored...)
+		d.platform.arrived = func(_ context.Context, method string) error {
+			if method == "Images" {
+				d.owner = neighbour
+			}
+			return nil
+		}
+		return d
+	}
+	d := moving()
+	if _, err := d.create(t, computetest.Instance()); !apierrors.IsForbidden(err) {
+		t.Errorf("create: got %v, want Forbidden", err)
+	}
+	expectNotWritten(t, d)
+
+	d = moving(computetest.Existing())
+	if _, err := d.update(t, enlarge); !apierrors.IsForbidden(err) {
+		t.Errorf("update: got %v, want Forbidden", err)
+	}
+	expectNotWritten(t, d)
 }
 
 func TestUpdateIsJudgedByItsFormFirst(t *testing.T) {

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -194,12 +197,27 @@ func (m *memory) GuaranteedUpdate(ctx context.Context, key string, out runtime.O
 }
 
 func (m *memory) put(ctx context.Context, key string, obj, out runtime.Object) error {
-	m.charges = append(m.charges, findingsFrom(ctx).charge)
+	charge := findingsFrom(ctx).charge
+	if charge.Due {
+		if err := charge.Confirm(ctx); err != nil {
+			return err
+		}
+	}
+	m.charges = append(m.charges, charge)
 	kept := obj.DeepCopyObject().(*compute.Instance)
 	kept.ResourceVersion = strconv.Itoa(100 + len(m.charges))
 	m.objects[key] = kept
 	kept.DeepCopyInto(out.(*compute.Instance))
 	return nil
+}
+
+// expectCharges compares what was written with what it should cost, one entry a
+// write.
+func expectCharges(t *testing.T, d *desk, want ...quota.Charge) {
+	t.Helper()
+	if diff := cmp.Diff(want, d.memory.charges, cmpopts.IgnoreFields(quota.Charge{}, "Confirm")); diff != "" {
+		t.Errorf("charges (-want +got):\n%s", diff)
+	}
 }
 
 func expectNotWritten(t *testing.T, d *desk) {
