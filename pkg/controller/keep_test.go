@@ -76,9 +76,13 @@ func TestVanishedServerIsMadeAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.apply(newInstance())
 		w.eventually("running", 10*time.Second, w.running)
-		w.set(func() { w.servers[0].deleted = time.Now() })
-		w.eventually("not provisioned", 15*time.Second, func() bool { return available(w.get()).Status == metav1.ConditionFalse })
-		w.eventually("running", time.Minute, w.running)
+		w.set(func() { w.servers[0].deleted, w.servers[0].dying = time.Now(), time.Minute })
+		w.eventually("called so", 15*time.Second, func() bool { return w.reason() == ReasonProvisioning })
+		w.after(30 * time.Second)
+		if w.reason() != ReasonProvisioning {
+			t.Error(w.describe())
+		}
+		w.eventually("running", 2*time.Minute, w.running)
 	})
 }
 
