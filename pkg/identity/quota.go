@@ -50,8 +50,11 @@ func (e *QuotaExceededError) Error() string {
 	return fmt.Sprintf("%s: total %d exceeds quota limit %d", e.Kind, e.Total, e.Limit)
 }
 
-// Unwrap is the failed call.
+// Unwrap is the failed call, if there was one.
 func (e *QuotaExceededError) Unwrap() error {
+	if e.cause == nil {
+		return nil
+	}
 	return e.cause
 }
 
