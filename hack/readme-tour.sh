@@ -45,17 +45,17 @@ steady() {
 
 # Prints the lines of the text block $1 that are not among the output $2.
 missing() {
-  local line printed found
+  local printed line pattern candidate found
   mapfile -t printed < <(steady <"$2")
   while IFS= read -r line; do
+    pattern=$(sed -E -e 's/[][\\*?]/\\&/g' -e 's/…/*/g' <<<"$line")
     found=
     for candidate in "${printed[@]}"; do
-      # Quoted but for the dots: they are the pattern.
       # shellcheck disable=SC2053
-      if [[ $candidate == ${line//…/*} ]]; then found=yes; fi
+      if [[ $candidate == $pattern ]]; then found=yes; fi
     done
     [[ -n $found ]] || printf '%s\n' "$line"
-  done < <(steady <"$1" | sed -E 's/[][\\*?]/\\&/g')
+  done < <(steady <"$1")
 }
 
 # Runs block $1, and fails with its name and output unless it did what the
