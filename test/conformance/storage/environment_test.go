@@ -42,25 +42,21 @@ type host struct {
 }
 
 // The control planes of this test binary. caching is as people run it; direct
-// reads etcd for every answer and writes nothing on its own, for those tests
-// of the suite which count versions or compact them away.
+// reads etcd for every answer, for those tests of the suite which compact
+// versions away. Neither writes anything on its own, since some tests count
+// versions: there is no lease to renew and no endpoint.
 var caching, direct *host
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	stopCaching, err := start(&caching, nil)
+	stopCaching, err := start(&caching, "true")
 	defer stopCaching()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the control plane:", err)
 		return 1
 	}
-	stopDirect, err := start(&direct, func(server *envtest.APIServer) {
-		server.Configure().
-			Set("watch-cache", "false").
-			Set("feature-gates", "APIServerIdentity=false,UnknownVersionInteroperabilityProxy=false").
-			Set("endpoint-reconciler-type", "none")
-	})
+	stopDirect, err := start(&direct, "false")
 	defer stopDirect()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the control plane without cache:", err)
@@ -69,7 +65,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-func start(into **host, configure func(*envtest.APIServer)) (stop func(), err error) {
+func start(into **host, watchCache string) (stop func(), err error) {
 	_, here, _, _ := runtime.Caller(0)
 	environment := &envtest.Environment{
 		BinaryAssetsDirectory: filepath.Join(filepath.Dir(here), "..", "..", "..", "bin"),
@@ -78,9 +74,10 @@ func start(into **host, configure func(*envtest.APIServer)) (stop func(), err er
 			definition(clusterScoped, apiextensionsv1.ClusterScoped),
 		},
 	}
-	if configure != nil {
-		configure(environment.ControlPlane.GetAPIServer())
-	}
+	environment.ControlPlane.GetAPIServer().Configure().
+		Set("watch-cache", watchCache).
+		Set("feature-gates", "APIServerIdentity=false,UnknownVersionInteroperabilityProxy=false").
+		Set("endpoint-reconciler-type", "none")
 	config, err := environment.Start()
 	stop = func() {
 		if err := environment.Stop(); err != nil {

@@ -13,6 +13,9 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/storage/crbacked"
 )
 
+// corruptNode is the node name that makes a stored pod corrupt.
+const corruptNode = "corrupt"
+
 var scheme = runtime.NewScheme()
 
 func init() {
@@ -28,7 +31,15 @@ type podMapper struct {
 	crName func(*example.Pod) string
 }
 
-var _ crbacked.Mapper[*example.Pod, *PodRecord] = podMapper{}
+type mapper = crbacked.Mapper[*example.Pod, *PodRecord]
+
+var (
+	_ mapper = podMapper{}
+	_ mapper = givenMapper{}
+)
+
+func plainly(m podMapper) mapper { return m }
+func asGiven(m podMapper) mapper { return givenMapper{m} }
 
 func ownName(pod *example.Pod) string { return pod.Name }
 
@@ -47,12 +58,7 @@ func (m podMapper) ToObject(record *PodRecord, pod *example.Pod) *crbacked.Corru
 	if err := scheme.Convert(&versioned, pod, nil); err != nil {
 		return &crbacked.Corruption{Field: "spec.pod", Reason: err.Error()}
 	}
-	// The name stays the storage's: some tests change it in the middle of an
-	// update, for the sake of a change.
-	pod.UID = record.Spec.Given.UID
-	pod.Generation = record.Spec.Given.Generation
-	pod.CreationTimestamp = record.Spec.Given.CreationTimestamp
-	if m.failing.Load() {
+	if m.failing.Load() || pod.Spec.NodeName == corruptNode {
 		return &crbacked.Corruption{Field: "spec.pod", Reason: "is corrupt by order of the test"}
 	}
 	return nil
@@ -72,4 +78,18 @@ func (m podMapper) ToCR(pod *example.Pod, record *PodRecord) error {
 		CreationTimestamp: pod.CreationTimestamp,
 	}
 	return nil
+}
+
+// givenMapper gives pods the metadata that the suite gave them, where servers
+// have it their way.
+type givenMapper struct{ podMapper }
+
+func (m givenMapper) ToObject(record *PodRecord, pod *example.Pod) *crbacked.Corruption {
+	corruption := m.podMapper.ToObject(record, pod)
+	// The name stays the storage's: some tests change it in the middle of an
+	// update, for the sake of a change.
+	pod.UID = record.Spec.Given.UID
+	pod.Generation = record.Spec.Given.Generation
+	pod.CreationTimestamp = record.Spec.Given.CreationTimestamp
+	return corruption
 }

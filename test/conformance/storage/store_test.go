@@ -14,11 +14,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/apis/example"
 	"k8s.io/apiserver/pkg/storage"
 	storagetesting "k8s.io/apiserver/pkg/storage/testing"
-	"k8s.io/client-go/rest"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/storage/crbacked"
 )
@@ -29,28 +31,32 @@ type layout struct {
 	stored    crbacked.Names
 	crName    func(*example.Pod) string
 	nameLabel string
+	mapper    func(podMapper) mapper
+	decorate  func(crbacked.Writer[*PodRecord]) crbacked.Writer[*PodRecord]
 }
 
 var (
 	// labelled is how instances are kept: the custom resource has a name of its
 	// own, and the object's in a label.
-	labelled = layout{host: &caching, stored: namespaced, crName: prefixedName, nameLabel: nameLabel}
+	labelled = layout{host: &caching, stored: namespaced, crName: prefixedName, nameLabel: nameLabel, mapper: asGiven}
 	// own keeps pods under their own name, without label.
-	own = layout{host: &caching, stored: namespaced, crName: ownName}
+	own = layout{host: &caching, stored: namespaced, crName: ownName, mapper: asGiven}
 	// cluster is for pods the suite creates in no namespace.
-	cluster = layout{host: &caching, stored: clusterScoped, crName: prefixedName, nameLabel: nameLabel}
+	cluster = layout{host: &caching, stored: clusterScoped, crName: prefixedName, nameLabel: nameLabel, mapper: asGiven}
 	// uncached is own on the host without cache.
-	uncached = layout{host: &direct, stored: namespaced, crName: ownName}
+	uncached = layout{host: &direct, stored: namespaced, crName: ownName, mapper: asGiven}
 )
 
 const nameLabel = "conformance.unikorn-cloud.org/name"
+
+// behaving is labelled with all metadata the host's.
+var behaving = layout{host: &caching, stored: namespaced, crName: prefixedName, nameLabel: nameLabel, mapper: plainly}
 
 // suiteStore is the storage as the suite wants it: etcd knows no namespaces
 // that have to be there first, and no transformer stands in front of ours.
 type suiteStore struct {
 	*crbacked.Store[*example.Pod, *PodRecord]
 
-	client  rest.Interface
 	layout  layout
 	failing *atomic.Bool
 	start   string
@@ -64,10 +70,10 @@ func newStore(t *testing.T, l layout) *suiteStore {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &suiteStore{client: client, layout: l, failing: &atomic.Bool{}}
+	s := &suiteStore{layout: l, failing: &atomic.Bool{}}
 	s.Store, err = crbacked.New(crbacked.Config[*example.Pod, *PodRecord]{
 		Host:                    client,
-		Mapper:                  podMapper{crName: l.crName, failing: s.failing},
+		Mapper:                  l.mapper(podMapper{crName: l.crName, failing: s.failing}),
 		Facade:                  crbacked.Names{GroupVersion: example.SchemeGroupVersion, Kind: "Pod", Resource: "pods"},
 		Stored:                  l.stored,
 		ResourcePrefix:          "pods",
@@ -77,6 +83,7 @@ func newStore(t *testing.T, l layout) *suiteStore {
 		ManagedFieldsAnnotation: "conformance.unikorn-cloud.org/managed-fields",
 		Fields:                  map[string]crbacked.HostSelector{"spec.nodeName": crbacked.ByField("spec.nodeName")},
 		FieldManager:            "conformance",
+		Decorate:                l.decorate,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -95,23 +102,36 @@ func (s *suiteStore) host() *host { return *s.layout.host }
 // clear removes every pod, whoever left it.
 func (s *suiteStore) clear(t *testing.T) {
 	t.Helper()
-	ctx := t.Context()
-	requests := []*rest.Request{s.client.Delete()}
-	if s.layout.stored == namespaced {
-		requests = nil
-		namespaces, err := s.host().client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
-		if err != nil {
+	all := s.recordsOf(t, metav1.NamespaceAll)
+	list, err := all.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, record := range list.Items {
+		records := s.recordsOf(t, record.GetNamespace())
+		if len(record.GetFinalizers()) > 0 {
+			_, err := records.Patch(t.Context(), record.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			if err != nil && !apierrors.IsNotFound(err) {
+				t.Fatal(err)
+			}
+		}
+		if err := records.Delete(t.Context(), record.GetName(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			t.Fatal(err)
 		}
-		for _, namespace := range namespaces.Items {
-			requests = append(requests, s.client.Delete().Namespace(namespace.Name))
-		}
 	}
-	for _, request := range requests {
-		if err := request.Resource(s.layout.stored.Resource).Do(ctx).Error(); err != nil {
-			t.Fatalf("remove pods: %v", err)
-		}
+}
+
+// recordsOf are the custom resources in a namespace, or all if it is empty, as
+// the host's own client sees them.
+func (s *suiteStore) recordsOf(t *testing.T, namespace string) dynamic.ResourceInterface {
+	t.Helper()
+	client, err := dynamic.NewForConfig(s.host().config)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return client.Resource(schema.GroupVersionResource{
+		Group: s.layout.stored.Group, Version: s.layout.stored.Version, Resource: s.layout.stored.Resource,
+	}).Namespace(namespace)
 }
 
 // Create makes the namespace first.

@@ -137,7 +137,13 @@ func TestUncached(t *testing.T) { runAll(t, uncached, uncachedLayout) }
 func runAll(t *testing.T, l layout, groups ...map[string]test) {
 	for _, group := range groups {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
-			t.Run(name, func(t *testing.T) { group[name](t.Context(), t, newStore(t, l)) })
+			t.Run(name, func(t *testing.T) {
+				// A test that waits for ever is to fail, not to take the control
+				// planes' orderly end with it.
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+				defer cancel()
+				group[name](ctx, t, newStore(t, l))
+			})
 		}
 	}
 }
