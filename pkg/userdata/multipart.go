@@ -10,13 +10,15 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/mail"
+	"net/textproto"
 	"strings"
 )
 
-var (
-	errNotMultipart = errors.New("its content type is not multipart")
-	errNoBoundary   = errors.New("its content type has no boundary")
-)
+// part is one of a multipart message.
+type part struct {
+	header textproto.MIMEHeader
+	body   []byte
+}
 
 // isMultipart tells whether raw looks like a multipart message: by its first
 // line, or by its header when all of it reads as a mail.
@@ -32,33 +34,49 @@ func isMultipart(raw []byte) bool {
 	return err == nil && strings.HasPrefix(mediaType, "multipart/")
 }
 
-// checkMultipart reads a multipart message to its end. What is in the parts,
-// or nested in them, does not matter.
-func checkMultipart(raw []byte) error {
+// regionParts reads a multipart message to its end, as region does. What is in
+// the parts, or nested in them, does not matter, with one exception that region
+// makes by the way it reads: quoted-printable is decoded, and has to be
+// decodable.
+func regionParts(raw []byte) ([]part, error) {
 	message, err := mail.ReadMessage(bytes.NewReader(raw))
 	if err != nil {
-		return fmt.Errorf("header: %w", err)
+		return nil, fmt.Errorf("%w: its header cannot be read; it must begin with the first byte and end with an empty line", ErrMultipart)
 	}
 	mediaType, parameters, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
 	switch {
 	case err != nil:
-		return fmt.Errorf("content type: %w", err)
+		return nil, fmt.Errorf("%w: its content type cannot be read", ErrMultipart)
 	case !strings.HasPrefix(mediaType, "multipart/"):
-		return errNotMultipart
+		return nil, fmt.Errorf("%w: its content type is not multipart", ErrMultipart)
 	case parameters["boundary"] == "":
-		return errNoBoundary
+		return nil, fmt.Errorf("%w: its content type has no boundary", ErrMultipart)
 	}
-	parts := multipart.NewReader(message.Body, parameters["boundary"])
+	parts, err := readParts(message.Body, parameters["boundary"], (*multipart.Reader).NextPart)
+	if err != nil {
+		return nil, fmt.Errorf("%w: part %d cannot be read to its end; every part, and the message, must end with the boundary",
+			ErrMultipart, len(parts)+1)
+	}
+	return parts, nil
+}
+
+// readParts returns the parts up to the first that cannot be read, and the
+// error of that one.
+func readParts(body io.Reader, boundary string, next func(*multipart.Reader) (*multipart.Part, error)) ([]part, error) {
+	var parts []part
+	reader := multipart.NewReader(body, boundary)
 	for {
-		part, err := parts.NextRawPart()
+		found, err := next(reader)
 		if errors.Is(err, io.EOF) {
-			return nil
+			return parts, nil
 		}
 		if err != nil {
-			return fmt.Errorf("part: %w", err)
+			return parts, err
 		}
-		if _, err := io.Copy(io.Discard, part); err != nil {
-			return fmt.Errorf("body of a part: %w", err)
+		content, err := io.ReadAll(found)
+		if err != nil {
+			return parts, err
 		}
+		parts = append(parts, part{header: found.Header, body: content})
 	}
 }
