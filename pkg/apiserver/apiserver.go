@@ -7,7 +7,6 @@ package apiserver
 import (
 	"fmt"
 
-	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	restclient "k8s.io/client-go/rest"
 
@@ -25,6 +24,8 @@ type ExtraConfig struct {
 	Tenancy    instance.Tenancy
 	Callers    instance.Callers
 	References instance.References
+	// Machines are operated through the subresources.
+	Machines instance.Machines
 	// Allocations are charged for instances, in the words of the Ledger.
 	Allocations quota.Allocations
 	Ledger      quota.Ledger
@@ -50,6 +51,9 @@ type CompletedConfig struct {
 
 // Complete fills in what can be derived.
 func (c *Config) Complete() CompletedConfig {
+	c.GenericConfig.LongRunningFunc = orFollowsLog(c.GenericConfig.LongRunningFunc)
+	c.GenericConfig.BuildHandlerChainFunc = withoutStoringSecrets(c.GenericConfig.BuildHandlerChainFunc)
+	c.GenericConfig.AuditPolicyRuleEvaluator = withoutAuditingSecrets(c.GenericConfig.AuditPolicyRuleEvaluator)
 	return CompletedConfig{&completedConfig{
 		GenericConfig: c.GenericConfig.Complete(),
 		ExtraConfig:   &c.ExtraConfig,
@@ -62,16 +66,23 @@ func (c completedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	instances, err := newInstances(c.ExtraConfig)
+	storages, err := newStorages(c.ExtraConfig)
 	if err != nil {
 		return nil, fmt.Errorf("storage of instances: %w", err)
+	}
+	// A server that stops waits for its connections to become idle, which one
+	// that carries a stream never does.
+	err = server.AddPreShutdownHook("end-log-streams", func() error {
+		storages.below.Log.EndFollowing()
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 
 	group := genericapiserver.NewDefaultAPIGroupInfo(compute.GroupName, Scheme, ParameterCodec, Codecs)
 	group.NegotiatedSerializer = withoutProtobuf{group.NegotiatedSerializer}
-	group.VersionedResourcesStorageMap[v1beta1.SchemeGroupVersion.Version] = map[string]rest.Storage{
-		"instances": instances,
-	}
+	group.VersionedResourcesStorageMap[v1beta1.SchemeGroupVersion.Version] = storages.byPath()
 	if err := server.InstallAPIGroup(&group); err != nil {
 		return nil, fmt.Errorf("install group %s: %w", compute.GroupName, err)
 	}

@@ -95,10 +95,11 @@ func TestRequiredProperties(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"Instance":     {"spec"},
-		"InstanceList": {"items"},
-		"InstanceSpec": {"networkID", "flavorID", "imageID"},
-		"Tag":          {"name"},
+		"Instance":          {"spec"},
+		"InstanceList":      {"items"},
+		"InstancePowerSpec": {"action"},
+		"InstanceSpec":      {"networkID", "flavorID", "imageID"},
+		"Tag":               {"name"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("required (-want +got):\n%s", diff)

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
@@ -40,9 +41,16 @@ const (
 
 type crStore = crbacked.Store[*compute.Instance, *v1alpha1.ComputeInstance]
 
-// newInstances puts the storage of instances together: the registry's Store
-// over custom resources of the host, with quota charged around each write.
-func newInstances(config *ExtraConfig) (*instance.REST, error) {
+// storages are all that is served.
+type storages struct {
+	instances *instance.REST
+	below     *instance.Subresources
+}
+
+// newStorages puts the storage of instances together, and what is below them:
+// the registry's Store over custom resources of the host, with quota charged
+// around each write.
+func newStorages(config *ExtraConfig) (*storages, error) {
 	host, err := crbacked.ClientFor(config.Host, v1alpha1.SchemeGroupVersion)
 	if err != nil {
 		return nil, err
@@ -69,12 +77,33 @@ func newInstances(config *ExtraConfig) (*instance.REST, error) {
 	if err != nil {
 		return nil, err
 	}
-	return instance.NewREST(Scheme, restOptions(backing), instance.Checks{
+	checks := instance.Checks{
 		Tenancy:    config.Tenancy,
 		Callers:    config.Callers,
 		References: config.References,
 		Names:      backing,
-	})
+	}
+	instances, err := instance.NewREST(Scheme, restOptions(backing), checks)
+	if err != nil {
+		return nil, err
+	}
+	return &storages{
+		instances: instances,
+		below:     instance.NewSubresources(instances, Scheme, checks, config.Machines),
+	}, nil
+}
+
+// byPath are the storages by the path they are served under.
+func (s *storages) byPath() map[string]rest.Storage {
+	return map[string]rest.Storage{
+		resource:               s.instances,
+		resource + "/status":   s.below.Status,
+		resource + "/power":    s.below.Power,
+		resource + "/console":  s.below.Console,
+		resource + "/log":      s.below.Log,
+		resource + "/snapshot": s.below.Snapshot,
+		resource + "/sshkey":   s.below.SSHKey,
+	}
 }
 
 // restOptions put the storage below the registry's Store. There is no etcd;

@@ -29,6 +29,11 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Instance{},
 		&InstanceList{},
+		&InstancePower{},
+		&InstanceConsole{},
+		&InstanceLogOptions{},
+		&InstanceSnapshot{},
+		&InstanceSSHKey{},
 	)
 	return nil
 }

@@ -99,6 +99,7 @@ func extend(ctx context.Context, options *Options, generic *genericapiserver.Rec
 			Tenancy:     namespaces,
 			Callers:     options.Callers,
 			References:  clients.Region,
+			Machines:    clients.Region,
 			Allocations: clients.Identity,
 			Ledger:      quota.NewLedger(options.Platform.AddressKind, clusterUID),
 			Refunds:     refunds,

@@ -63,6 +63,10 @@ const (
 // only link between the two.
 const TagInstanceID = "compute.unikorn-cloud.org/instance-id"
 
+// TagSnapshotInstanceID is the tag on an image that names the instance it was
+// made of. It differs from TagInstanceID in one character.
+const TagSnapshotInstanceID = "compute.unikorn-cloud.org:instance-id"
+
 // The condition types of a ComputeInstance.
 const (
 	// ConditionAvailable tells whether the desired state was handed over.

@@ -36,6 +36,11 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Instance{},
 		&InstanceList{},
+		&InstancePower{},
+		&InstanceConsole{},
+		&InstanceLogOptions{},
+		&InstanceSnapshot{},
+		&InstanceSSHKey{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

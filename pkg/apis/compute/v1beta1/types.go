@@ -9,6 +9,12 @@ import (
 )
 
 // +genclient
+// +genclient:noStatus
+// +genclient:method=GetPower,verb=get,subresource=power,result=github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1.InstancePower
+// +genclient:method=CreatePower,verb=create,subresource=power,input=github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1.InstancePower,result=github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1.InstancePower
+// +genclient:method=CreateConsole,verb=create,subresource=console,input=github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1.InstanceConsole,result=github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1.InstanceConsole
+// +genclient:method=CreateSnapshot,verb=create,subresource=snapshot,input=github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1.InstanceSnapshot,result=github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1.InstanceSnapshot
+// +genclient:method=CreateSSHKey,verb=create,subresource=sshkey,input=github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1.InstanceSSHKey,result=github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1.InstanceSSHKey
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // Instance is a machine on a network of the platform. It is created in the

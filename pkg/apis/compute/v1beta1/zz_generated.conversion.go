@@ -8,6 +8,7 @@
 package v1beta1
 
 import (
+	url "net/url"
 	unsafe "unsafe"
 
 	compute "github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
@@ -33,6 +34,26 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*InstanceConsole)(nil), (*compute.InstanceConsole)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstanceConsole_To_compute_InstanceConsole(a.(*InstanceConsole), b.(*compute.InstanceConsole), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstanceConsole)(nil), (*InstanceConsole)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstanceConsole_To_v1beta1_InstanceConsole(a.(*compute.InstanceConsole), b.(*InstanceConsole), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*InstanceConsoleStatus)(nil), (*compute.InstanceConsoleStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstanceConsoleStatus_To_compute_InstanceConsoleStatus(a.(*InstanceConsoleStatus), b.(*compute.InstanceConsoleStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstanceConsoleStatus)(nil), (*InstanceConsoleStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstanceConsoleStatus_To_v1beta1_InstanceConsoleStatus(a.(*compute.InstanceConsoleStatus), b.(*InstanceConsoleStatus), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*InstanceList)(nil), (*compute.InstanceList)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1beta1_InstanceList_To_compute_InstanceList(a.(*InstanceList), b.(*compute.InstanceList), scope)
 	}); err != nil {
@@ -43,6 +64,16 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*InstanceLogOptions)(nil), (*compute.InstanceLogOptions)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstanceLogOptions_To_compute_InstanceLogOptions(a.(*InstanceLogOptions), b.(*compute.InstanceLogOptions), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstanceLogOptions)(nil), (*InstanceLogOptions)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstanceLogOptions_To_v1beta1_InstanceLogOptions(a.(*compute.InstanceLogOptions), b.(*InstanceLogOptions), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*InstanceNetworking)(nil), (*compute.InstanceNetworking)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1beta1_InstanceNetworking_To_compute_InstanceNetworking(a.(*InstanceNetworking), b.(*compute.InstanceNetworking), scope)
 	}); err != nil {
@@ -50,6 +81,86 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}
 	if err := s.AddGeneratedConversionFunc((*compute.InstanceNetworking)(nil), (*InstanceNetworking)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_compute_InstanceNetworking_To_v1beta1_InstanceNetworking(a.(*compute.InstanceNetworking), b.(*InstanceNetworking), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*InstancePower)(nil), (*compute.InstancePower)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstancePower_To_compute_InstancePower(a.(*InstancePower), b.(*compute.InstancePower), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstancePower)(nil), (*InstancePower)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstancePower_To_v1beta1_InstancePower(a.(*compute.InstancePower), b.(*InstancePower), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*InstancePowerSpec)(nil), (*compute.InstancePowerSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstancePowerSpec_To_compute_InstancePowerSpec(a.(*InstancePowerSpec), b.(*compute.InstancePowerSpec), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstancePowerSpec)(nil), (*InstancePowerSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstancePowerSpec_To_v1beta1_InstancePowerSpec(a.(*compute.InstancePowerSpec), b.(*InstancePowerSpec), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*InstancePowerStatus)(nil), (*compute.InstancePowerStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstancePowerStatus_To_compute_InstancePowerStatus(a.(*InstancePowerStatus), b.(*compute.InstancePowerStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstancePowerStatus)(nil), (*InstancePowerStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstancePowerStatus_To_v1beta1_InstancePowerStatus(a.(*compute.InstancePowerStatus), b.(*InstancePowerStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*InstanceSSHKey)(nil), (*compute.InstanceSSHKey)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstanceSSHKey_To_compute_InstanceSSHKey(a.(*InstanceSSHKey), b.(*compute.InstanceSSHKey), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstanceSSHKey)(nil), (*InstanceSSHKey)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstanceSSHKey_To_v1beta1_InstanceSSHKey(a.(*compute.InstanceSSHKey), b.(*InstanceSSHKey), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*InstanceSSHKeyStatus)(nil), (*compute.InstanceSSHKeyStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstanceSSHKeyStatus_To_compute_InstanceSSHKeyStatus(a.(*InstanceSSHKeyStatus), b.(*compute.InstanceSSHKeyStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstanceSSHKeyStatus)(nil), (*InstanceSSHKeyStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstanceSSHKeyStatus_To_v1beta1_InstanceSSHKeyStatus(a.(*compute.InstanceSSHKeyStatus), b.(*InstanceSSHKeyStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*InstanceSnapshot)(nil), (*compute.InstanceSnapshot)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstanceSnapshot_To_compute_InstanceSnapshot(a.(*InstanceSnapshot), b.(*compute.InstanceSnapshot), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstanceSnapshot)(nil), (*InstanceSnapshot)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstanceSnapshot_To_v1beta1_InstanceSnapshot(a.(*compute.InstanceSnapshot), b.(*InstanceSnapshot), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*InstanceSnapshotSpec)(nil), (*compute.InstanceSnapshotSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstanceSnapshotSpec_To_compute_InstanceSnapshotSpec(a.(*InstanceSnapshotSpec), b.(*compute.InstanceSnapshotSpec), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstanceSnapshotSpec)(nil), (*InstanceSnapshotSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstanceSnapshotSpec_To_v1beta1_InstanceSnapshotSpec(a.(*compute.InstanceSnapshotSpec), b.(*InstanceSnapshotSpec), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*InstanceSnapshotStatus)(nil), (*compute.InstanceSnapshotStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1beta1_InstanceSnapshotStatus_To_compute_InstanceSnapshotStatus(a.(*InstanceSnapshotStatus), b.(*compute.InstanceSnapshotStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*compute.InstanceSnapshotStatus)(nil), (*InstanceSnapshotStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_compute_InstanceSnapshotStatus_To_v1beta1_InstanceSnapshotStatus(a.(*compute.InstanceSnapshotStatus), b.(*InstanceSnapshotStatus), scope)
 	}); err != nil {
 		return err
 	}
@@ -80,6 +191,11 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}
 	if err := s.AddGeneratedConversionFunc((*compute.Tag)(nil), (*Tag)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_compute_Tag_To_v1beta1_Tag(a.(*compute.Tag), b.(*Tag), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*url.Values)(nil), (*InstanceLogOptions)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_url_Values_To_v1beta1_InstanceLogOptions(a.(*url.Values), b.(*InstanceLogOptions), scope)
 	}); err != nil {
 		return err
 	}
@@ -118,6 +234,52 @@ func Convert_compute_Instance_To_v1beta1_Instance(in *compute.Instance, out *Ins
 	return autoConvert_compute_Instance_To_v1beta1_Instance(in, out, s)
 }
 
+func autoConvert_v1beta1_InstanceConsole_To_compute_InstanceConsole(in *InstanceConsole, out *compute.InstanceConsole, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_v1beta1_InstanceConsoleStatus_To_compute_InstanceConsoleStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_v1beta1_InstanceConsole_To_compute_InstanceConsole is an autogenerated conversion function.
+func Convert_v1beta1_InstanceConsole_To_compute_InstanceConsole(in *InstanceConsole, out *compute.InstanceConsole, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstanceConsole_To_compute_InstanceConsole(in, out, s)
+}
+
+func autoConvert_compute_InstanceConsole_To_v1beta1_InstanceConsole(in *compute.InstanceConsole, out *InstanceConsole, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_compute_InstanceConsoleStatus_To_v1beta1_InstanceConsoleStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_compute_InstanceConsole_To_v1beta1_InstanceConsole is an autogenerated conversion function.
+func Convert_compute_InstanceConsole_To_v1beta1_InstanceConsole(in *compute.InstanceConsole, out *InstanceConsole, s conversion.Scope) error {
+	return autoConvert_compute_InstanceConsole_To_v1beta1_InstanceConsole(in, out, s)
+}
+
+func autoConvert_v1beta1_InstanceConsoleStatus_To_compute_InstanceConsoleStatus(in *InstanceConsoleStatus, out *compute.InstanceConsoleStatus, s conversion.Scope) error {
+	*out = *(*compute.InstanceConsoleStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1beta1_InstanceConsoleStatus_To_compute_InstanceConsoleStatus is an autogenerated conversion function.
+func Convert_v1beta1_InstanceConsoleStatus_To_compute_InstanceConsoleStatus(in *InstanceConsoleStatus, out *compute.InstanceConsoleStatus, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstanceConsoleStatus_To_compute_InstanceConsoleStatus(in, out, s)
+}
+
+func autoConvert_compute_InstanceConsoleStatus_To_v1beta1_InstanceConsoleStatus(in *compute.InstanceConsoleStatus, out *InstanceConsoleStatus, s conversion.Scope) error {
+	*out = *(*InstanceConsoleStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_compute_InstanceConsoleStatus_To_v1beta1_InstanceConsoleStatus is an autogenerated conversion function.
+func Convert_compute_InstanceConsoleStatus_To_v1beta1_InstanceConsoleStatus(in *compute.InstanceConsoleStatus, out *InstanceConsoleStatus, s conversion.Scope) error {
+	return autoConvert_compute_InstanceConsoleStatus_To_v1beta1_InstanceConsoleStatus(in, out, s)
+}
+
 func autoConvert_v1beta1_InstanceList_To_compute_InstanceList(in *InstanceList, out *compute.InstanceList, s conversion.Scope) error {
 	out.ListMeta = in.ListMeta
 	out.Items = *(*[]compute.Instance)(unsafe.Pointer(&in.Items))
@@ -140,6 +302,53 @@ func Convert_compute_InstanceList_To_v1beta1_InstanceList(in *compute.InstanceLi
 	return autoConvert_compute_InstanceList_To_v1beta1_InstanceList(in, out, s)
 }
 
+func autoConvert_v1beta1_InstanceLogOptions_To_compute_InstanceLogOptions(in *InstanceLogOptions, out *compute.InstanceLogOptions, s conversion.Scope) error {
+	out.TailLines = (*int64)(unsafe.Pointer(in.TailLines))
+	out.Follow = in.Follow
+	return nil
+}
+
+// Convert_v1beta1_InstanceLogOptions_To_compute_InstanceLogOptions is an autogenerated conversion function.
+func Convert_v1beta1_InstanceLogOptions_To_compute_InstanceLogOptions(in *InstanceLogOptions, out *compute.InstanceLogOptions, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstanceLogOptions_To_compute_InstanceLogOptions(in, out, s)
+}
+
+func autoConvert_compute_InstanceLogOptions_To_v1beta1_InstanceLogOptions(in *compute.InstanceLogOptions, out *InstanceLogOptions, s conversion.Scope) error {
+	out.TailLines = (*int64)(unsafe.Pointer(in.TailLines))
+	out.Follow = in.Follow
+	return nil
+}
+
+// Convert_compute_InstanceLogOptions_To_v1beta1_InstanceLogOptions is an autogenerated conversion function.
+func Convert_compute_InstanceLogOptions_To_v1beta1_InstanceLogOptions(in *compute.InstanceLogOptions, out *InstanceLogOptions, s conversion.Scope) error {
+	return autoConvert_compute_InstanceLogOptions_To_v1beta1_InstanceLogOptions(in, out, s)
+}
+
+func autoConvert_url_Values_To_v1beta1_InstanceLogOptions(in *url.Values, out *InstanceLogOptions, s conversion.Scope) error {
+	// WARNING: Field TypeMeta does not have json tag, skipping.
+
+	if values, ok := map[string][]string(*in)["tailLines"]; ok && len(values) > 0 {
+		if err := runtime.Convert_Slice_string_To_Pointer_int64(&values, &out.TailLines, s); err != nil {
+			return err
+		}
+	} else {
+		out.TailLines = nil
+	}
+	if values, ok := map[string][]string(*in)["follow"]; ok && len(values) > 0 {
+		if err := runtime.Convert_Slice_string_To_bool(&values, &out.Follow, s); err != nil {
+			return err
+		}
+	} else {
+		out.Follow = false
+	}
+	return nil
+}
+
+// Convert_url_Values_To_v1beta1_InstanceLogOptions is an autogenerated conversion function.
+func Convert_url_Values_To_v1beta1_InstanceLogOptions(in *url.Values, out *InstanceLogOptions, s conversion.Scope) error {
+	return autoConvert_url_Values_To_v1beta1_InstanceLogOptions(in, out, s)
+}
+
 func autoConvert_v1beta1_InstanceNetworking_To_compute_InstanceNetworking(in *InstanceNetworking, out *compute.InstanceNetworking, s conversion.Scope) error {
 	*out = *(*compute.InstanceNetworking)(unsafe.Pointer(in))
 	return nil
@@ -158,6 +367,196 @@ func autoConvert_compute_InstanceNetworking_To_v1beta1_InstanceNetworking(in *co
 // Convert_compute_InstanceNetworking_To_v1beta1_InstanceNetworking is an autogenerated conversion function.
 func Convert_compute_InstanceNetworking_To_v1beta1_InstanceNetworking(in *compute.InstanceNetworking, out *InstanceNetworking, s conversion.Scope) error {
 	return autoConvert_compute_InstanceNetworking_To_v1beta1_InstanceNetworking(in, out, s)
+}
+
+func autoConvert_v1beta1_InstancePower_To_compute_InstancePower(in *InstancePower, out *compute.InstancePower, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_v1beta1_InstancePowerSpec_To_compute_InstancePowerSpec(&in.Spec, &out.Spec, s); err != nil {
+		return err
+	}
+	if err := Convert_v1beta1_InstancePowerStatus_To_compute_InstancePowerStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_v1beta1_InstancePower_To_compute_InstancePower is an autogenerated conversion function.
+func Convert_v1beta1_InstancePower_To_compute_InstancePower(in *InstancePower, out *compute.InstancePower, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstancePower_To_compute_InstancePower(in, out, s)
+}
+
+func autoConvert_compute_InstancePower_To_v1beta1_InstancePower(in *compute.InstancePower, out *InstancePower, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_compute_InstancePowerSpec_To_v1beta1_InstancePowerSpec(&in.Spec, &out.Spec, s); err != nil {
+		return err
+	}
+	if err := Convert_compute_InstancePowerStatus_To_v1beta1_InstancePowerStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_compute_InstancePower_To_v1beta1_InstancePower is an autogenerated conversion function.
+func Convert_compute_InstancePower_To_v1beta1_InstancePower(in *compute.InstancePower, out *InstancePower, s conversion.Scope) error {
+	return autoConvert_compute_InstancePower_To_v1beta1_InstancePower(in, out, s)
+}
+
+func autoConvert_v1beta1_InstancePowerSpec_To_compute_InstancePowerSpec(in *InstancePowerSpec, out *compute.InstancePowerSpec, s conversion.Scope) error {
+	*out = *(*compute.InstancePowerSpec)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1beta1_InstancePowerSpec_To_compute_InstancePowerSpec is an autogenerated conversion function.
+func Convert_v1beta1_InstancePowerSpec_To_compute_InstancePowerSpec(in *InstancePowerSpec, out *compute.InstancePowerSpec, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstancePowerSpec_To_compute_InstancePowerSpec(in, out, s)
+}
+
+func autoConvert_compute_InstancePowerSpec_To_v1beta1_InstancePowerSpec(in *compute.InstancePowerSpec, out *InstancePowerSpec, s conversion.Scope) error {
+	*out = *(*InstancePowerSpec)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_compute_InstancePowerSpec_To_v1beta1_InstancePowerSpec is an autogenerated conversion function.
+func Convert_compute_InstancePowerSpec_To_v1beta1_InstancePowerSpec(in *compute.InstancePowerSpec, out *InstancePowerSpec, s conversion.Scope) error {
+	return autoConvert_compute_InstancePowerSpec_To_v1beta1_InstancePowerSpec(in, out, s)
+}
+
+func autoConvert_v1beta1_InstancePowerStatus_To_compute_InstancePowerStatus(in *InstancePowerStatus, out *compute.InstancePowerStatus, s conversion.Scope) error {
+	*out = *(*compute.InstancePowerStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1beta1_InstancePowerStatus_To_compute_InstancePowerStatus is an autogenerated conversion function.
+func Convert_v1beta1_InstancePowerStatus_To_compute_InstancePowerStatus(in *InstancePowerStatus, out *compute.InstancePowerStatus, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstancePowerStatus_To_compute_InstancePowerStatus(in, out, s)
+}
+
+func autoConvert_compute_InstancePowerStatus_To_v1beta1_InstancePowerStatus(in *compute.InstancePowerStatus, out *InstancePowerStatus, s conversion.Scope) error {
+	*out = *(*InstancePowerStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_compute_InstancePowerStatus_To_v1beta1_InstancePowerStatus is an autogenerated conversion function.
+func Convert_compute_InstancePowerStatus_To_v1beta1_InstancePowerStatus(in *compute.InstancePowerStatus, out *InstancePowerStatus, s conversion.Scope) error {
+	return autoConvert_compute_InstancePowerStatus_To_v1beta1_InstancePowerStatus(in, out, s)
+}
+
+func autoConvert_v1beta1_InstanceSSHKey_To_compute_InstanceSSHKey(in *InstanceSSHKey, out *compute.InstanceSSHKey, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_v1beta1_InstanceSSHKeyStatus_To_compute_InstanceSSHKeyStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_v1beta1_InstanceSSHKey_To_compute_InstanceSSHKey is an autogenerated conversion function.
+func Convert_v1beta1_InstanceSSHKey_To_compute_InstanceSSHKey(in *InstanceSSHKey, out *compute.InstanceSSHKey, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstanceSSHKey_To_compute_InstanceSSHKey(in, out, s)
+}
+
+func autoConvert_compute_InstanceSSHKey_To_v1beta1_InstanceSSHKey(in *compute.InstanceSSHKey, out *InstanceSSHKey, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_compute_InstanceSSHKeyStatus_To_v1beta1_InstanceSSHKeyStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_compute_InstanceSSHKey_To_v1beta1_InstanceSSHKey is an autogenerated conversion function.
+func Convert_compute_InstanceSSHKey_To_v1beta1_InstanceSSHKey(in *compute.InstanceSSHKey, out *InstanceSSHKey, s conversion.Scope) error {
+	return autoConvert_compute_InstanceSSHKey_To_v1beta1_InstanceSSHKey(in, out, s)
+}
+
+func autoConvert_v1beta1_InstanceSSHKeyStatus_To_compute_InstanceSSHKeyStatus(in *InstanceSSHKeyStatus, out *compute.InstanceSSHKeyStatus, s conversion.Scope) error {
+	*out = *(*compute.InstanceSSHKeyStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1beta1_InstanceSSHKeyStatus_To_compute_InstanceSSHKeyStatus is an autogenerated conversion function.
+func Convert_v1beta1_InstanceSSHKeyStatus_To_compute_InstanceSSHKeyStatus(in *InstanceSSHKeyStatus, out *compute.InstanceSSHKeyStatus, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstanceSSHKeyStatus_To_compute_InstanceSSHKeyStatus(in, out, s)
+}
+
+func autoConvert_compute_InstanceSSHKeyStatus_To_v1beta1_InstanceSSHKeyStatus(in *compute.InstanceSSHKeyStatus, out *InstanceSSHKeyStatus, s conversion.Scope) error {
+	*out = *(*InstanceSSHKeyStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_compute_InstanceSSHKeyStatus_To_v1beta1_InstanceSSHKeyStatus is an autogenerated conversion function.
+func Convert_compute_InstanceSSHKeyStatus_To_v1beta1_InstanceSSHKeyStatus(in *compute.InstanceSSHKeyStatus, out *InstanceSSHKeyStatus, s conversion.Scope) error {
+	return autoConvert_compute_InstanceSSHKeyStatus_To_v1beta1_InstanceSSHKeyStatus(in, out, s)
+}
+
+func autoConvert_v1beta1_InstanceSnapshot_To_compute_InstanceSnapshot(in *InstanceSnapshot, out *compute.InstanceSnapshot, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_v1beta1_InstanceSnapshotSpec_To_compute_InstanceSnapshotSpec(&in.Spec, &out.Spec, s); err != nil {
+		return err
+	}
+	if err := Convert_v1beta1_InstanceSnapshotStatus_To_compute_InstanceSnapshotStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_v1beta1_InstanceSnapshot_To_compute_InstanceSnapshot is an autogenerated conversion function.
+func Convert_v1beta1_InstanceSnapshot_To_compute_InstanceSnapshot(in *InstanceSnapshot, out *compute.InstanceSnapshot, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstanceSnapshot_To_compute_InstanceSnapshot(in, out, s)
+}
+
+func autoConvert_compute_InstanceSnapshot_To_v1beta1_InstanceSnapshot(in *compute.InstanceSnapshot, out *InstanceSnapshot, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_compute_InstanceSnapshotSpec_To_v1beta1_InstanceSnapshotSpec(&in.Spec, &out.Spec, s); err != nil {
+		return err
+	}
+	if err := Convert_compute_InstanceSnapshotStatus_To_v1beta1_InstanceSnapshotStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_compute_InstanceSnapshot_To_v1beta1_InstanceSnapshot is an autogenerated conversion function.
+func Convert_compute_InstanceSnapshot_To_v1beta1_InstanceSnapshot(in *compute.InstanceSnapshot, out *InstanceSnapshot, s conversion.Scope) error {
+	return autoConvert_compute_InstanceSnapshot_To_v1beta1_InstanceSnapshot(in, out, s)
+}
+
+func autoConvert_v1beta1_InstanceSnapshotSpec_To_compute_InstanceSnapshotSpec(in *InstanceSnapshotSpec, out *compute.InstanceSnapshotSpec, s conversion.Scope) error {
+	*out = *(*compute.InstanceSnapshotSpec)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1beta1_InstanceSnapshotSpec_To_compute_InstanceSnapshotSpec is an autogenerated conversion function.
+func Convert_v1beta1_InstanceSnapshotSpec_To_compute_InstanceSnapshotSpec(in *InstanceSnapshotSpec, out *compute.InstanceSnapshotSpec, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstanceSnapshotSpec_To_compute_InstanceSnapshotSpec(in, out, s)
+}
+
+func autoConvert_compute_InstanceSnapshotSpec_To_v1beta1_InstanceSnapshotSpec(in *compute.InstanceSnapshotSpec, out *InstanceSnapshotSpec, s conversion.Scope) error {
+	*out = *(*InstanceSnapshotSpec)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_compute_InstanceSnapshotSpec_To_v1beta1_InstanceSnapshotSpec is an autogenerated conversion function.
+func Convert_compute_InstanceSnapshotSpec_To_v1beta1_InstanceSnapshotSpec(in *compute.InstanceSnapshotSpec, out *InstanceSnapshotSpec, s conversion.Scope) error {
+	return autoConvert_compute_InstanceSnapshotSpec_To_v1beta1_InstanceSnapshotSpec(in, out, s)
+}
+
+func autoConvert_v1beta1_InstanceSnapshotStatus_To_compute_InstanceSnapshotStatus(in *InstanceSnapshotStatus, out *compute.InstanceSnapshotStatus, s conversion.Scope) error {
+	*out = *(*compute.InstanceSnapshotStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1beta1_InstanceSnapshotStatus_To_compute_InstanceSnapshotStatus is an autogenerated conversion function.
+func Convert_v1beta1_InstanceSnapshotStatus_To_compute_InstanceSnapshotStatus(in *InstanceSnapshotStatus, out *compute.InstanceSnapshotStatus, s conversion.Scope) error {
+	return autoConvert_v1beta1_InstanceSnapshotStatus_To_compute_InstanceSnapshotStatus(in, out, s)
+}
+
+func autoConvert_compute_InstanceSnapshotStatus_To_v1beta1_InstanceSnapshotStatus(in *compute.InstanceSnapshotStatus, out *InstanceSnapshotStatus, s conversion.Scope) error {
+	*out = *(*InstanceSnapshotStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_compute_InstanceSnapshotStatus_To_v1beta1_InstanceSnapshotStatus is an autogenerated conversion function.
+func Convert_compute_InstanceSnapshotStatus_To_v1beta1_InstanceSnapshotStatus(in *compute.InstanceSnapshotStatus, out *InstanceSnapshotStatus, s conversion.Scope) error {
+	return autoConvert_compute_InstanceSnapshotStatus_To_v1beta1_InstanceSnapshotStatus(in, out, s)
 }
 
 func autoConvert_v1beta1_InstanceSpec_To_compute_InstanceSpec(in *InstanceSpec, out *compute.InstanceSpec, s conversion.Scope) error {

@@ -13,13 +13,68 @@ func (in Instance) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstanceConsole) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstanceConsole"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstanceConsoleStatus) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstanceConsoleStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in InstanceList) OpenAPIModelName() string {
 	return "org.unikorn-cloud.compute.v1beta1.InstanceList"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstanceLogOptions) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstanceLogOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in InstanceNetworking) OpenAPIModelName() string {
 	return "org.unikorn-cloud.compute.v1beta1.InstanceNetworking"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstancePower) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstancePower"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstancePowerSpec) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstancePowerSpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstancePowerStatus) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstancePowerStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstanceSSHKey) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstanceSSHKey"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstanceSSHKeyStatus) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstanceSSHKeyStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstanceSnapshot) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstanceSnapshot"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstanceSnapshotSpec) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstanceSnapshotSpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InstanceSnapshotStatus) OpenAPIModelName() string {
+	return "org.unikorn-cloud.compute.v1beta1.InstanceSnapshotStatus"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

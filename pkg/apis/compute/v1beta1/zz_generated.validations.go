@@ -17,6 +17,7 @@ import (
 	safe "k8s.io/apimachinery/pkg/api/safe"
 	validate "k8s.io/apimachinery/pkg/api/validate"
 	runtime "k8s.io/apimachinery/pkg/runtime"
+	sets "k8s.io/apimachinery/pkg/util/sets"
 	field "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -35,6 +36,51 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 					ctx, op, nil, /* fldPath */
 					obj.(*Instance),
 					safe.Cast[*Instance](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
+	// type InstanceLogOptions
+	scheme.AddValidationFunc(
+		(*InstanceLogOptions)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/log":
+				return Validate_InstanceLogOptions(
+					ctx, op, nil, /* fldPath */
+					obj.(*InstanceLogOptions),
+					safe.Cast[*InstanceLogOptions](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
+	// type InstancePower
+	scheme.AddValidationFunc(
+		(*InstancePower)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/power":
+				return Validate_InstancePower(
+					ctx, op, nil, /* fldPath */
+					obj.(*InstancePower),
+					safe.Cast[*InstancePower](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
+	// type InstanceSnapshot
+	scheme.AddValidationFunc(
+		(*InstanceSnapshot)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/snapshot":
+				return Validate_InstanceSnapshot(
+					ctx, op, nil, /* fldPath */
+					obj.(*InstanceSnapshot),
+					safe.Cast[*InstanceSnapshot](oldObj))
 			}
 			return field.ErrorList{
 				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
@@ -75,6 +121,76 @@ func Validate_Instance(
 	}
 
 	// field Instance.Status has no validation
+	return errs
+}
+
+// Validate_InstanceLogOptions validates an instance of InstanceLogOptions according
+// to declarative validation rules in the API schema.
+func Validate_InstanceLogOptions(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *InstanceLogOptions) (errs field.ErrorList) {
+
+	// field InstanceLogOptions.TypeMeta has no validation
+
+	{ // field InstanceLogOptions.TailLines
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *InstanceLogOptions) *int64 {
+				return oldObj.TailLines
+			})
+		errs = append(errs, fn(fldPath.Child("tailLines"), obj.TailLines, oldVal, oldObj != nil)...)
+	}
+
+	{ // field InstanceLogOptions.Follow
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *bool,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *InstanceLogOptions) *bool {
+				return &oldObj.Follow
+			})
+		errs = append(errs, fn(fldPath.Child("follow"), &obj.Follow, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 
@@ -172,6 +288,198 @@ func Validate_InstanceNetworking(
 				return oldObj.AllowedSourceAddresses
 			})
 		errs = append(errs, fn(fldPath.Child("allowedSourceAddresses"), obj.AllowedSourceAddresses, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_InstancePower validates an instance of InstancePower according
+// to declarative validation rules in the API schema.
+func Validate_InstancePower(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *InstancePower) (errs field.ErrorList) {
+
+	// field InstancePower.TypeMeta has no validation
+	// field InstancePower.ObjectMeta has no validation
+
+	{ // field InstancePower.Spec
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *InstancePowerSpec,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_InstancePowerSpec(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *InstancePower) *InstancePowerSpec {
+				return &oldObj.Spec
+			})
+		errs = append(errs, fn(fldPath.Child("spec"), &obj.Spec, oldVal, oldObj != nil)...)
+	}
+
+	// field InstancePower.Status has no validation
+	return errs
+}
+
+// Validate_InstancePowerSpec validates an instance of InstancePowerSpec according
+// to declarative validation rules in the API schema.
+func Validate_InstancePowerSpec(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *InstancePowerSpec) (errs field.ErrorList) {
+
+	{ // field InstancePowerSpec.Action
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *PowerAction,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_PowerAction(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *InstancePowerSpec) *PowerAction {
+				return &oldObj.Action
+			})
+		errs = append(errs, fn(fldPath.Child("action"), &obj.Action, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_InstanceSnapshot validates an instance of InstanceSnapshot according
+// to declarative validation rules in the API schema.
+func Validate_InstanceSnapshot(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *InstanceSnapshot) (errs field.ErrorList) {
+
+	// field InstanceSnapshot.TypeMeta has no validation
+	// field InstanceSnapshot.ObjectMeta has no validation
+
+	{ // field InstanceSnapshot.Spec
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *InstanceSnapshotSpec,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_InstanceSnapshotSpec(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *InstanceSnapshot) *InstanceSnapshotSpec {
+				return &oldObj.Spec
+			})
+		errs = append(errs, fn(fldPath.Child("spec"), &obj.Spec, oldVal, oldObj != nil)...)
+	}
+
+	// field InstanceSnapshot.Status has no validation
+	return errs
+}
+
+// Validate_InstanceSnapshotSpec validates an instance of InstanceSnapshotSpec according
+// to declarative validation rules in the API schema.
+func Validate_InstanceSnapshotSpec(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *InstanceSnapshotSpec) (errs field.ErrorList) {
+
+	{ // field InstanceSnapshotSpec.Description
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.MaxLength(ctx, op, fldPath, obj, oldObj, 1024); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *InstanceSnapshotSpec) *string {
+				return &oldObj.Description
+			})
+		errs = append(errs, fn(fldPath.Child("description"), &obj.Description, oldVal, oldObj != nil)...)
+	}
+
+	{ // field InstanceSnapshotSpec.Tags
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []Tag,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 64).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with map semantics require unique keys
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj,
+				func(a *Tag, b *Tag) bool { return a.Name == b.Name }); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj,
+				func(a *Tag, b *Tag) bool { return a.Name == b.Name }, validate.DirectEqual, Validate_Tag); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *InstanceSnapshotSpec) []Tag {
+				return oldObj.Tags
+			})
+		errs = append(errs, fn(fldPath.Child("tags"), obj.Tags, oldVal, oldObj != nil)...)
 	}
 
 	return errs
@@ -524,6 +832,21 @@ func Validate_InstanceSpec(
 				return &oldObj.Paused
 			})
 		errs = append(errs, fn(fldPath.Child("paused"), &obj.Paused, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+var symbolsForPowerAction = sets.New(PowerActionHardReboot, PowerActionReboot, PowerActionStart, PowerActionStop)
+
+// Validate_PowerAction validates an instance of PowerAction according
+// to declarative validation rules in the API schema.
+func Validate_PowerAction(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *PowerAction) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForPowerAction, nil); len(e) != 0 {
+		errs = append(errs, e...)
 	}
 
 	return errs

@@ -16,29 +16,13 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/validation"
 )
 
-// causes are the errors as "Type path", in order of appearance.
-func causes(errs field.ErrorList) []string {
-	var found []string
-	for _, err := range errs {
-		found = append(found, string(err.Type)+" "+err.Field)
-	}
-	return found
-}
-
-func expectCauses(t *testing.T, errs field.ErrorList, want ...string) {
-	t.Helper()
-	if diff := cmp.Diff(want, causes(errs)); diff != "" {
-		t.Errorf("causes (-want +got):\n%s\n%v", diff, errs.ToAggregate())
-	}
-}
-
 func created(edit func(*compute.Instance)) field.ErrorList {
 	return validation.ValidateInstanceCreate(computetest.Instance(edit))
 }
 
 func TestInstanceIsValid(t *testing.T) {
-	expectCauses(t, validation.ValidateInstanceCreate(computetest.Instance()))
-	expectCauses(t, validation.ValidateInstanceUpdate(computetest.Existing(), computetest.Existing()))
+	computetest.ExpectCauses(t, validation.ValidateInstanceCreate(computetest.Instance()))
+	computetest.ExpectCauses(t, validation.ValidateInstanceUpdate(computetest.Existing(), computetest.Existing()))
 }
 
 func TestSourceAddresses(t *testing.T) {
@@ -64,10 +48,10 @@ func TestSourceAddresses(t *testing.T) {
 				instance.Spec.Networking.AllowedSourceAddresses = []string{"192.168.0.0/16", test.prefix}
 			})
 			if test.says == "" {
-				expectCauses(t, errs)
+				computetest.ExpectCauses(t, errs)
 				return
 			}
-			expectCauses(t, errs, "FieldValueInvalid spec.networking.allowedSourceAddresses[1]")
+			computetest.ExpectCauses(t, errs, "FieldValueInvalid spec.networking.allowedSourceAddresses[1]")
 			if message := errs.ToAggregate().Error(); !strings.Contains(message, test.says) {
 				t.Errorf("message %q does not say %q", message, test.says)
 			}
@@ -95,10 +79,10 @@ func TestTagNames(t *testing.T) {
 				instance.Spec.Tags = []compute.Tag{{Name: "first"}, {Name: name}}
 			})
 			if allowed {
-				expectCauses(t, errs)
+				computetest.ExpectCauses(t, errs)
 				return
 			}
-			expectCauses(t, errs, "FieldValueInvalid spec.tags[1].name")
+			computetest.ExpectCauses(t, errs, "FieldValueInvalid spec.tags[1].name")
 		})
 	}
 }
@@ -123,10 +107,10 @@ func TestServerName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			errs := created(func(instance *compute.Instance) { instance.Spec.Name = name })
 			if allowed {
-				expectCauses(t, errs)
+				computetest.ExpectCauses(t, errs)
 				return
 			}
-			expectCauses(t, errs, "FieldValueInvalid spec.name")
+			computetest.ExpectCauses(t, errs, "FieldValueInvalid spec.name")
 		})
 	}
 }
@@ -147,10 +131,10 @@ func TestObjectNameOnCreate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			errs := created(func(instance *compute.Instance) { instance.Name = name })
 			if allowed {
-				expectCauses(t, errs)
+				computetest.ExpectCauses(t, errs)
 				return
 			}
-			expectCauses(t, errs, "FieldValueInvalid metadata.name")
+			computetest.ExpectCauses(t, errs, "FieldValueInvalid metadata.name")
 		})
 	}
 }
@@ -189,14 +173,14 @@ func TestUpdateLeavesAloneWhatWasThere(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			expectCauses(t, validation.ValidateInstanceUpdate(foreign(test.change), foreign()), test.want...)
+			computetest.ExpectCauses(t, validation.ValidateInstanceUpdate(foreign(test.change), foreign()), test.want...)
 		})
 	}
 }
 
 func TestUpdateCannotRename(t *testing.T) {
 	renamed := computetest.Existing(func(instance *compute.Instance) { instance.Name = "web-2" })
-	expectCauses(t, validation.ValidateInstanceUpdate(renamed, computetest.Existing()), "FieldValueInvalid metadata.name")
+	computetest.ExpectCauses(t, validation.ValidateInstanceUpdate(renamed, computetest.Existing()), "FieldValueInvalid metadata.name")
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
@@ -206,7 +190,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		instance.Spec.Networking.AllowedSourceAddresses = []string{"x", "y"}
 		instance.Spec.Tags = []compute.Tag{{Name: "unikorn-cloud.org/x"}}
 	})
-	expectCauses(t, errs,
+	computetest.ExpectCauses(t, errs,
 		"FieldValueInvalid metadata.name",
 		"FieldValueInvalid spec.name",
 		"FieldValueInvalid spec.networking.allowedSourceAddresses[0]",

@@ -146,10 +146,10 @@ func (w *writes) tryCreate(ctx context.Context, trial *compute.Instance) error {
 	return rest.ValidateCreate(ctx, trial, w.strategy).ToAggregate()
 }
 
-// confirmScope refuses to write an instance whose namespace has come to belong
-// to somebody else.
-func (w *writes) confirmScope(ctx context.Context, scope tenancy.Scope, namespace, name string) error {
-	now, err := w.Tenancy.Scope(ctx, namespace)
+// confirmScope refuses to write or to operate an instance whose namespace has
+// come to belong to somebody else.
+func (c *Checks) confirmScope(ctx context.Context, scope tenancy.Scope, namespace, name string) error {
+	now, err := c.Tenancy.Scope(ctx, namespace)
 	if isUnbound(err) {
 		return apierrors.NewForbidden(compute.Resource("instances"), name, err)
 	}
@@ -163,12 +163,12 @@ func (w *writes) confirmScope(ctx context.Context, scope tenancy.Scope, namespac
 	return nil
 }
 
-func (w *writes) resolveCaller(ctx context.Context, scope tenancy.Scope) (principal.Caller, error) {
+func (c *Checks) resolveCaller(ctx context.Context, scope tenancy.Scope) (principal.Caller, error) {
 	info, ok := genericapirequest.UserFrom(ctx)
 	if !ok {
 		return principal.Caller{}, apierrors.NewInternalError(errors.New("no user in the request"))
 	}
-	return w.Callers.Resolve(info, scope.Organization, scope.Project)
+	return c.Callers.Resolve(info, scope.Organization, scope.Project)
 }
 
 // refuseTakenName tells a dry run what the write itself would run into.

@@ -77,10 +77,28 @@ func ExtractInstance(instance *computev1beta1.Instance, fieldManager string) (*I
 	return ExtractInstanceFrom(instance, fieldManager, "")
 }
 
-// ExtractInstanceStatus extracts the applied configuration owned by fieldManager from
-// instance for the status subresource.
-func ExtractInstanceStatus(instance *computev1beta1.Instance, fieldManager string) (*InstanceApplyConfiguration, error) {
-	return ExtractInstanceFrom(instance, fieldManager, "status")
+// ExtractInstanceConsole extracts the applied configuration owned by fieldManager from
+// instance for the console subresource.
+func ExtractInstanceConsole(instance *computev1beta1.Instance, fieldManager string) (*InstanceApplyConfiguration, error) {
+	return ExtractInstanceFrom(instance, fieldManager, "console")
+}
+
+// ExtractInstancePower extracts the applied configuration owned by fieldManager from
+// instance for the power subresource.
+func ExtractInstancePower(instance *computev1beta1.Instance, fieldManager string) (*InstanceApplyConfiguration, error) {
+	return ExtractInstanceFrom(instance, fieldManager, "power")
+}
+
+// ExtractInstanceSnapshot extracts the applied configuration owned by fieldManager from
+// instance for the snapshot subresource.
+func ExtractInstanceSnapshot(instance *computev1beta1.Instance, fieldManager string) (*InstanceApplyConfiguration, error) {
+	return ExtractInstanceFrom(instance, fieldManager, "snapshot")
+}
+
+// ExtractInstanceSshkey extracts the applied configuration owned by fieldManager from
+// instance for the sshkey subresource.
+func ExtractInstanceSshkey(instance *computev1beta1.Instance, fieldManager string) (*InstanceApplyConfiguration, error) {
+	return ExtractInstanceFrom(instance, fieldManager, "sshkey")
 }
 
 func (b InstanceApplyConfiguration) IsApplyConfiguration() {}

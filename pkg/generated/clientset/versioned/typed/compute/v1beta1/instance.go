@@ -26,8 +26,6 @@ type InstancesGetter interface {
 type InstanceInterface interface {
 	Create(ctx context.Context, instance *computev1beta1.Instance, opts v1.CreateOptions) (*computev1beta1.Instance, error)
 	Update(ctx context.Context, instance *computev1beta1.Instance, opts v1.UpdateOptions) (*computev1beta1.Instance, error)
-	// Add a +genclient:noStatus comment above the type to avoid generating UpdateStatus().
-	UpdateStatus(ctx context.Context, instance *computev1beta1.Instance, opts v1.UpdateOptions) (*computev1beta1.Instance, error)
 	Delete(ctx context.Context, name string, opts v1.DeleteOptions) error
 	DeleteCollection(ctx context.Context, opts v1.DeleteOptions, listOpts v1.ListOptions) error
 	Get(ctx context.Context, name string, opts v1.GetOptions) (*computev1beta1.Instance, error)
@@ -35,8 +33,12 @@ type InstanceInterface interface {
 	Watch(ctx context.Context, opts v1.ListOptions) (watch.Interface, error)
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts v1.PatchOptions, subresources ...string) (result *computev1beta1.Instance, err error)
 	Apply(ctx context.Context, instance *applyconfigurationcomputev1beta1.InstanceApplyConfiguration, opts v1.ApplyOptions) (result *computev1beta1.Instance, err error)
-	// Add a +genclient:noStatus comment above the type to avoid generating ApplyStatus().
-	ApplyStatus(ctx context.Context, instance *applyconfigurationcomputev1beta1.InstanceApplyConfiguration, opts v1.ApplyOptions) (result *computev1beta1.Instance, err error)
+	GetPower(ctx context.Context, instanceName string, options v1.GetOptions) (*computev1beta1.InstancePower, error)
+	CreatePower(ctx context.Context, instanceName string, instancePower *computev1beta1.InstancePower, opts v1.CreateOptions) (*computev1beta1.InstancePower, error)
+	CreateConsole(ctx context.Context, instanceName string, instanceConsole *computev1beta1.InstanceConsole, opts v1.CreateOptions) (*computev1beta1.InstanceConsole, error)
+	CreateSnapshot(ctx context.Context, instanceName string, instanceSnapshot *computev1beta1.InstanceSnapshot, opts v1.CreateOptions) (*computev1beta1.InstanceSnapshot, error)
+	CreateSSHKey(ctx context.Context, instanceName string, instanceSSHKey *computev1beta1.InstanceSSHKey, opts v1.CreateOptions) (*computev1beta1.InstanceSSHKey, error)
+
 	InstanceExpansion
 }
 
@@ -57,4 +59,78 @@ func newInstances(c *ComputeV1beta1Client, namespace string) *instances {
 			func() *computev1beta1.InstanceList { return &computev1beta1.InstanceList{} },
 		),
 	}
+}
+
+// GetPower takes name of the instance, and returns the corresponding computev1beta1.InstancePower object, and an error if there is any.
+func (c *instances) GetPower(ctx context.Context, instanceName string, options v1.GetOptions) (result *computev1beta1.InstancePower, err error) {
+	result = &computev1beta1.InstancePower{}
+	err = c.GetClient().Get().
+		Namespace(c.GetNamespace()).
+		Resource("instances").
+		Name(instanceName).
+		SubResource("power").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreatePower takes the representation of a instancePower and creates it.  Returns the server's representation of the instancePower, and an error, if there is any.
+func (c *instances) CreatePower(ctx context.Context, instanceName string, instancePower *computev1beta1.InstancePower, opts v1.CreateOptions) (result *computev1beta1.InstancePower, err error) {
+	result = &computev1beta1.InstancePower{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("instances").
+		Name(instanceName).
+		SubResource("power").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(instancePower).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateConsole takes the representation of a instanceConsole and creates it.  Returns the server's representation of the instanceConsole, and an error, if there is any.
+func (c *instances) CreateConsole(ctx context.Context, instanceName string, instanceConsole *computev1beta1.InstanceConsole, opts v1.CreateOptions) (result *computev1beta1.InstanceConsole, err error) {
+	result = &computev1beta1.InstanceConsole{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("instances").
+		Name(instanceName).
+		SubResource("console").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(instanceConsole).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateSnapshot takes the representation of a instanceSnapshot and creates it.  Returns the server's representation of the instanceSnapshot, and an error, if there is any.
+func (c *instances) CreateSnapshot(ctx context.Context, instanceName string, instanceSnapshot *computev1beta1.InstanceSnapshot, opts v1.CreateOptions) (result *computev1beta1.InstanceSnapshot, err error) {
+	result = &computev1beta1.InstanceSnapshot{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("instances").
+		Name(instanceName).
+		SubResource("snapshot").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(instanceSnapshot).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateSSHKey takes the representation of a instanceSSHKey and creates it.  Returns the server's representation of the instanceSSHKey, and an error, if there is any.
+func (c *instances) CreateSSHKey(ctx context.Context, instanceName string, instanceSSHKey *computev1beta1.InstanceSSHKey, opts v1.CreateOptions) (result *computev1beta1.InstanceSSHKey, err error) {
+	result = &computev1beta1.InstanceSSHKey{}
+	err = c.GetClient().Post().
+		Namespace(c.GetNamespace()).
+		Resource("instances").
+		Name(instanceName).
+		SubResource("sshkey").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(instanceSSHKey).
+		Do(ctx).
+		Into(result)
+	return
 }

@@ -5,10 +5,14 @@
 package fake
 
 import (
+	context "context"
+
 	v1beta1 "github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
 	computev1beta1 "github.com/unikorn-cloud/instance-apiserver/pkg/generated/applyconfiguration/compute/v1beta1"
 	typedcomputev1beta1 "github.com/unikorn-cloud/instance-apiserver/pkg/generated/clientset/versioned/typed/compute/v1beta1"
+	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gentype "k8s.io/client-go/gentype"
+	testing "k8s.io/client-go/testing"
 )
 
 // fakeInstances implements InstanceInterface
@@ -34,4 +38,64 @@ func newFakeInstances(fake *FakeComputeV1beta1, namespace string) typedcomputev1
 		),
 		fake,
 	}
+}
+
+// GetPower takes name of the instance, and returns the corresponding instancePower object, and an error if there is any.
+func (c *fakeInstances) GetPower(ctx context.Context, instanceName string, options v1.GetOptions) (result *v1beta1.InstancePower, err error) {
+	emptyResult := &v1beta1.InstancePower{}
+	obj, err := c.Fake.
+		Invokes(testing.NewGetSubresourceActionWithOptions(c.Resource(), c.Namespace(), "power", instanceName, options), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1beta1.InstancePower), err
+}
+
+// CreatePower takes the representation of a instancePower and creates it.  Returns the server's representation of the instancePower, and an error, if there is any.
+func (c *fakeInstances) CreatePower(ctx context.Context, instanceName string, instancePower *v1beta1.InstancePower, opts v1.CreateOptions) (result *v1beta1.InstancePower, err error) {
+	emptyResult := &v1beta1.InstancePower{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), instanceName, "power", c.Namespace(), instancePower, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1beta1.InstancePower), err
+}
+
+// CreateConsole takes the representation of a instanceConsole and creates it.  Returns the server's representation of the instanceConsole, and an error, if there is any.
+func (c *fakeInstances) CreateConsole(ctx context.Context, instanceName string, instanceConsole *v1beta1.InstanceConsole, opts v1.CreateOptions) (result *v1beta1.InstanceConsole, err error) {
+	emptyResult := &v1beta1.InstanceConsole{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), instanceName, "console", c.Namespace(), instanceConsole, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1beta1.InstanceConsole), err
+}
+
+// CreateSnapshot takes the representation of a instanceSnapshot and creates it.  Returns the server's representation of the instanceSnapshot, and an error, if there is any.
+func (c *fakeInstances) CreateSnapshot(ctx context.Context, instanceName string, instanceSnapshot *v1beta1.InstanceSnapshot, opts v1.CreateOptions) (result *v1beta1.InstanceSnapshot, err error) {
+	emptyResult := &v1beta1.InstanceSnapshot{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), instanceName, "snapshot", c.Namespace(), instanceSnapshot, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1beta1.InstanceSnapshot), err
+}
+
+// CreateSSHKey takes the representation of a instanceSSHKey and creates it.  Returns the server's representation of the instanceSSHKey, and an error, if there is any.
+func (c *fakeInstances) CreateSSHKey(ctx context.Context, instanceName string, instanceSSHKey *v1beta1.InstanceSSHKey, opts v1.CreateOptions) (result *v1beta1.InstanceSSHKey, err error) {
+	emptyResult := &v1beta1.InstanceSSHKey{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), instanceName, "sshkey", c.Namespace(), instanceSSHKey, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1beta1.InstanceSSHKey), err
 }
