@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"

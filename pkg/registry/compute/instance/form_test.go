@@ -54,8 +54,8 @@ func TestMalformedIDIsOneCause(t *testing.T) {
 		} {
 			t.Run(path+"="+id, func(t *testing.T) {
 				edit := func(instance *compute.Instance) { set(instance, id) }
-				expectCauses(t, formOnCreate(t, edit), "FieldValueInvalid "+path)
-				expectCauses(t, formOnUpdate(t, edit), "FieldValueInvalid "+path)
+				computetest.ExpectCauses(t, formOnCreate(t, edit), "FieldValueInvalid "+path)
+				computetest.ExpectCauses(t, formOnUpdate(t, edit), "FieldValueInvalid "+path)
 			})
 		}
 	}
@@ -66,12 +66,12 @@ func TestScopeIsImmutable(t *testing.T) {
 	for path, set := range idFields {
 		errs := formOnUpdate(t, func(instance *compute.Instance) { set(instance, other) })
 		if scopeFields[path] {
-			expectCauses(t, errs, "FieldValueInvalid "+path)
+			computetest.ExpectCauses(t, errs, "FieldValueInvalid "+path)
 		} else {
-			expectCauses(t, errs)
+			computetest.ExpectCauses(t, errs)
 		}
 	}
-	expectCauses(t, formOnUpdate(t, func(instance *compute.Instance) { instance.Spec.Name = "web-2" }), "FieldValueInvalid spec.name")
+	computetest.ExpectCauses(t, formOnUpdate(t, func(instance *compute.Instance) { instance.Spec.Name = "web-2" }), "FieldValueInvalid spec.name")
 }
 
 func TestForm(t *testing.T) {
@@ -152,13 +152,13 @@ func TestForm(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			expectCauses(t, formOnCreate(t, func(instance *compute.Instance) { test.edit(&instance.Spec) }), test.want...)
+			computetest.ExpectCauses(t, formOnCreate(t, func(instance *compute.Instance) { test.edit(&instance.Spec) }), test.want...)
 		})
 	}
 }
 
 func TestLongNameIsOneCause(t *testing.T) {
-	expectCauses(t, formOnCreate(t, func(instance *compute.Instance) { instance.Spec.Name = strings.Repeat("x", 64) }),
+	computetest.ExpectCauses(t, formOnCreate(t, func(instance *compute.Instance) { instance.Spec.Name = strings.Repeat("x", 64) }),
 		"FieldValueTooLong spec.name")
 }
 

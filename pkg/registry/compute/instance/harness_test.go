@@ -9,10 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/authentication/user"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 
@@ -49,22 +46,6 @@ func requestBy(t *testing.T, name string) context.Context {
 	return genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{
 		APIGroup: v1beta1.GroupName, APIVersion: v1beta1.SchemeGroupVersion.Version, Resource: "instances",
 	})
-}
-
-// causes are field errors as "Type path", in order of appearance.
-func causes(errs field.ErrorList) []string {
-	var found []string
-	for _, err := range errs {
-		found = append(found, string(err.Type)+" "+err.Field)
-	}
-	return found
-}
-
-func expectCauses(t *testing.T, errs field.ErrorList, want ...string) {
-	t.Helper()
-	if diff := cmp.Diff(want, causes(errs)); diff != "" {
-		t.Errorf("causes (-want +got):\n%s\n%v", diff, errs.ToAggregate())
-	}
 }
 
 // notVisible is what region answers about a thing that a caller may not see, or

@@ -48,7 +48,7 @@ func TestCreateLooksUpEveryReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectAsked(t, p, "Network", "SecurityGroup", "SSHCertificateAuthority", "Flavors", "Images")
-	expectCauses(t, got.validate(ownedSpec(), home))
+	computetest.ExpectCauses(t, got.validate(ownedSpec(), home))
 	if got.region != computetest.Region {
 		t.Errorf("region %s, want that of the network", got.region)
 	}
@@ -87,7 +87,7 @@ func TestNothingToLookUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectAsked(t, p, "Network", "Flavors", "Images")
-	expectCauses(t, got.validate(spec, home))
+	computetest.ExpectCauses(t, got.validate(spec, home))
 }
 
 // No network says which region counts, and a flavor that is in none is wrong
@@ -102,7 +102,7 @@ func TestForeignNetworkLooksInEveryRegion(t *testing.T) {
 				t.Fatal(err)
 			}
 			expectAsked(t, p, "Network", "SecurityGroup", "SSHCertificateAuthority", "Regions", "Flavors", "Images")
-			expectCauses(t, got.validate(ownedSpec(), home), "FieldValueNotFound spec.networkID")
+			computetest.ExpectCauses(t, got.validate(ownedSpec(), home), "FieldValueNotFound spec.networkID")
 			if got.region != "" {
 				t.Errorf("the region of a foreign network is known: %s", got.region)
 			}
@@ -111,7 +111,7 @@ func TestForeignNetworkLooksInEveryRegion(t *testing.T) {
 			if got, err = gather(t, p, person); err != nil {
 				t.Fatal(err)
 			}
-			expectCauses(t, got.validate(ownedSpec(), home),
+			computetest.ExpectCauses(t, got.validate(ownedSpec(), home),
 				"FieldValueNotFound spec.networkID", "FieldValueNotFound spec.flavorID", "FieldValueNotFound spec.imageID")
 		})
 	}
@@ -132,7 +132,7 @@ func TestNotVisibleIsNoError(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				expectCauses(t, got.validate(ownedSpec(), home), cause)
+				computetest.ExpectCauses(t, got.validate(ownedSpec(), home), cause)
 			})
 		}
 	}
@@ -163,7 +163,7 @@ func TestMissingListEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectCauses(t, got.validate(ownedSpec(), home), "FieldValueNotFound spec.flavorID", "FieldValueNotFound spec.imageID")
+	computetest.ExpectCauses(t, got.validate(ownedSpec(), home), "FieldValueNotFound spec.flavorID", "FieldValueNotFound spec.imageID")
 }
 
 // The platform of this test answers nobody of a group before all of it are
@@ -226,7 +226,7 @@ func TestUpdateLooksUpWhatMayHaveChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			expectAsked(t, p, test.want...)
-			expectCauses(t, got.validate(spec, home))
+			computetest.ExpectCauses(t, got.validate(spec, home))
 		})
 	}
 }
@@ -249,7 +249,7 @@ func TestRetiredFlavorBlocksNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			expectCauses(t, got.validate(spec, home), test.want...)
+			computetest.ExpectCauses(t, got.validate(spec, home), test.want...)
 		})
 	}
 }

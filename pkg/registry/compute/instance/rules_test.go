@@ -45,7 +45,7 @@ func groupIs(found *region.SecurityGroup) func(*facts) {
 }
 
 func TestReferencesThatAreRight(t *testing.T) {
-	expectCauses(t, rightFacts().validate(ownedSpec(), home))
+	computetest.ExpectCauses(t, rightFacts().validate(ownedSpec(), home))
 }
 
 // What is missing, hidden or somebody else's must not be told apart.
@@ -73,7 +73,7 @@ func TestForeignIsLikeMissing(t *testing.T) {
 		for name, fault := range faults {
 			t.Run(cause+"/"+name, func(t *testing.T) {
 				errs := rightFacts(fault).validate(ownedSpec(), home)
-				expectCauses(t, errs, cause)
+				computetest.ExpectCauses(t, errs, cause)
 				texts[errs.ToAggregate().Error()] = true
 			})
 		}
@@ -115,10 +115,10 @@ func TestFlavorAndImage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			errs := rightFacts(test.fault).validate(ownedSpec(), home)
 			if test.want == "" {
-				expectCauses(t, errs)
+				computetest.ExpectCauses(t, errs)
 				return
 			}
-			expectCauses(t, errs, test.want)
+			computetest.ExpectCauses(t, errs, test.want)
 			if !strings.Contains(errs[0].Detail, test.says) {
 				t.Errorf("%q does not say %q", errs[0].Detail, test.says)
 			}
@@ -133,7 +133,7 @@ func TestSecurityGroupsByPosition(t *testing.T) {
 	errs := rightFacts(func(f *facts) {
 		f.securityGroups[foreignGroup] = lookup[region.SecurityGroup]{asked: true}
 	}).validate(spec, home)
-	expectCauses(t, errs,
+	computetest.ExpectCauses(t, errs,
 		"FieldValueNotFound spec.networking.securityGroupIDs[0]",
 		"FieldValueNotFound spec.networking.securityGroupIDs[2]")
 }
@@ -143,7 +143,7 @@ func TestOwnerMustBeTheNamespaces(t *testing.T) {
 		instance.Spec.OrganizationID = computetest.OtherOrganization
 		instance.Spec.ProjectID = computetest.OtherProject
 	})
-	expectCauses(t, rightFacts().validate(spec, home), "FieldValueInvalid spec.organizationID", "FieldValueInvalid spec.projectID")
+	computetest.ExpectCauses(t, rightFacts().validate(spec, home), "FieldValueInvalid spec.organizationID", "FieldValueInvalid spec.projectID")
 }
 
 func TestAllReferenceFaultsAtOnce(t *testing.T) {
@@ -154,7 +154,7 @@ func TestAllReferenceFaultsAtOnce(t *testing.T) {
 		f.image.found.Spec.SizeGiB = 100
 		f.authority.found = nil
 	}).validate(ownedSpec(func(instance *compute.Instance) { instance.Spec.ProjectID = computetest.OtherProject }), home)
-	expectCauses(t, errs,
+	computetest.ExpectCauses(t, errs,
 		"FieldValueInvalid spec.projectID",
 		"FieldValueNotFound spec.networkID",
 		"FieldValueInvalid spec.flavorID",
