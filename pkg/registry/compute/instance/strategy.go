@@ -114,27 +114,34 @@ func (s strategy) recordModifier(instance *compute.Instance, found *findings) {
 // if the form is right, so that a request learns of every error of one kind.
 func (strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	instance := obj.(*compute.Instance)
-	if errs := validation.ValidateInstanceCreate(instance); len(errs) > 0 {
+	errs := validation.ValidateInstanceCreate(instance)
+	if errs = append(errs, validateUserData(&instance.Spec)...); len(errs) > 0 {
 		return errs
 	}
-	return findingsFrom(ctx).validate(instance)
+	found := findingsFrom(ctx)
+	return append(found.validate(instance), found.facts.validateUserData(&instance.Spec)...)
 }
 
 // ValidateUpdate implements rest.RESTUpdateStrategy.
 func (strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	instance, stored := obj.(*compute.Instance), old.(*compute.Instance)
-	if errs := validation.ValidateInstanceUpdate(instance, stored); len(errs) > 0 {
+	errs := validation.ValidateInstanceUpdate(instance, stored)
+	if !equality.Semantic.DeepEqual(instance.Spec, stored.Spec) {
+		errs = append(errs, validateCoupling(&instance.Spec)...)
+	}
+	if len(errs) > 0 {
 		return errs
 	}
 	return findingsFrom(ctx).validate(instance)
 }
 
 // WarningsOnCreate implements rest.RESTCreateStrategy.
-func (strategy) WarningsOnCreate(ctx context.Context, _ runtime.Object) []string {
-	return findingsFrom(ctx).warnings
+func (strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	return append(findingsFrom(ctx).warnings, warnOfUserData(&obj.(*compute.Instance).Spec)...)
 }
 
 // WarningsOnUpdate implements rest.RESTUpdateStrategy.
-func (strategy) WarningsOnUpdate(ctx context.Context, _, _ runtime.Object) []string {
-	return findingsFrom(ctx).warnings
+func (strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
+	instance, stored := obj.(*compute.Instance), old.(*compute.Instance)
+	return append(findingsFrom(ctx).warnings, warnOfChange(&instance.Spec, &stored.Spec)...)
 }

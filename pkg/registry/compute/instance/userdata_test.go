@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/computetest"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/userdata"
+)
+
+const secretScript = "#!/bin/sh\necho hunter2\n"
+
+func withUserData(raw string) func(*compute.Instance) {
+	return func(instance *compute.Instance) { instance.Spec.UserData = []byte(raw) }
+}
+
+func withoutAuthority(edit func(*compute.Instance)) func(*compute.Instance) {
+	return func(instance *compute.Instance) {
+		instance.Spec.SSHCertificateAuthorityID = ""
+		edit(instance)
+	}
+}
+
+func oversize() string {
+	return "#!/bin/sh\n" + strings.Repeat("#", userdata.MaxSize)
+}
+
+func TestUserDataOnCreate(t *testing.T) {
+	const cause = "FieldValueInvalid spec.userData"
+	tests := map[string]struct {
+		raw                string
+		managed, unmanaged []string
+	}{
+		"none":       {raw: ""},
+		"script":     {raw: secretScript},
+		"gzip":       {raw: "\x1f\x8b\x08hunter2", managed: []string{cause}},
+		"plain YAML": {raw: "password: hunter2\n", managed: []string{cause}, unmanaged: []string{cause}},
+		// How much room an authority leaves is known only once it was looked up.
+		"oversize": {raw: oversize(), unmanaged: []string{cause}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			computetest.ExpectCauses(t, formOnCreate(t, withUserData(test.raw)), test.managed...)
+			errs := formOnCreate(t, withoutAuthority(withUserData(test.raw)))
+			computetest.ExpectCauses(t, errs, test.unmanaged...)
+			if text := errs.ToAggregate(); text != nil && strings.Contains(text.Error(), "hunter2") {
+				t.Errorf("the error shows user data: %v", text)
+			}
+		})
+	}
+}
+
+func TestUserDataLeavesRoomForTheAuthority(t *testing.T) {
+	d := newDesk(t)
+	d.platform.authorities[computetest.Authority].Spec.PublicKey = "ssh-ed25519 AAAA"
+	_, err := d.create(t, computetest.Instance(func(instance *compute.Instance) {
+		instance.Spec.UserData = bytes.Repeat([]byte("#!"), userdata.MaxSize/2)
+	}))
+	if causes := statusCauses(t, err); !slices.Equal(causes, []string{"FieldValueInvalid spec.userData"}) {
+		t.Errorf("causes %v, %v", causes, err)
+	}
+}
+
+func TestUserDataOnUpdate(t *testing.T) {
+	tests := map[string]struct {
+		edit func(*compute.Instance)
+		want []string
+	}{
+		"what no parser knows, no longer judged": {edit: withUserData("password: hunter2\n")},
+		"gzip with the authority in the request": {edit: withUserData("\x1f\x8b\x08"), want: []string{"FieldValueInvalid spec.userData"}},
+		"gzip and no authority any more":         {edit: withoutAuthority(withUserData("\x1f\x8b\x08"))},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			computetest.ExpectCauses(t, formOnUpdate(t, test.edit), test.want...)
+		})
+	}
+}
+
+func TestWarningsOfChange(t *testing.T) {
+	tests := map[string]struct {
+		edit func(*compute.Instance)
+		want []string
+	}{
+		"tags":      {edit: retag},
+		"flavor":    {edit: enlarge, want: []string{"spec.flavorID: the machine is replaced"}},
+		"authority": {edit: withoutAuthority(note), want: []string{"spec.sshCertificateAuthorityID: the machine is replaced"}},
+		"image":     {edit: func(i *compute.Instance) { i.Spec.ImageID = otherImage }, want: []string{"spec.imageID: the machine is rebuilt"}},
+		"user data": {edit: withUserData(secretScript), want: []string{"spec.userData: the change takes effect"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, computetest.Existing())
+			if _, err := d.update(t, test.edit); err != nil {
+				t.Fatal(err)
+			}
+			if len(d.warnings) != len(test.want) {
+				t.Fatalf("warnings %q, want %q", d.warnings, test.want)
+			}
+			for i, want := range test.want {
+				if !strings.HasPrefix(d.warnings[i], want) {
+					t.Errorf("warning %q, want %q", d.warnings[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestWarningsOfUserDataOnCreate(t *testing.T) {
+	d := newDesk(t)
+	if _, err := d.create(t, computetest.Instance(withUserData("#!\n"))); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.warnings) == 0 || !strings.HasPrefix(d.warnings[0], "spec.userData: ") {
+		t.Errorf("warnings %q", d.warnings)
+	}
+}
