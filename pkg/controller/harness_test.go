@@ -77,11 +77,11 @@ func newCluster(t *testing.T, faults *faults, checks ...func(*v1alpha1.ComputeIn
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	base := fake.NewClientBuilder().WithScheme(scheme).
-		WithStatusSubresource(&v1alpha1.ComputeInstance{}).
-		WithIndex(&v1alpha1.ComputeInstance{}, objectNameIndex, indexObjectName).
-		Build()
-	return interceptor.NewClient(base, interceptor.Funcs{
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.ComputeInstance{})
+	for name, index := range indexes {
+		builder.WithIndex(&v1alpha1.ComputeInstance{}, name, index)
+	}
+	return interceptor.NewClient(builder.Build(), interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, opts ...client.PatchOption) error {
 			return faults.apply(ctx, "Patch", func() error { return c.Patch(ctx, object, patch, opts...) })
 		},

@@ -85,12 +85,17 @@ func (p *Poller) leave(key types.NamespacedName) {
 	}
 }
 
-// Hurry polls often for the server of a followed object until then.
+// Hurry polls often for the server of a followed object until then, which may be
+// past.
 func (p *Poller) Hurry(key types.NamespacedName, until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if place, ok := p.places[key]; ok {
-		p.networks[place].followers[key].movingUntil = until
+	place, ok := p.places[key]
+	if !ok {
+		return
+	}
+	p.networks[place].followers[key].movingUntil = until
+	if until.After(p.clock.Now()) {
 		p.hasten()
 	}
 }

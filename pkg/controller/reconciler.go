@@ -62,7 +62,7 @@ type Reconciler struct {
 	notes   notes
 }
 
-// NewReconciler returns a reconciler. Client must have the index of SetupIndex.
+// NewReconciler returns a reconciler. Client must have the indexes of SetupIndexes.
 func NewReconciler(config Config) *Reconciler {
 	return &Reconciler{
 		client:   config.Client,

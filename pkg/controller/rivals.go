@@ -11,8 +11,12 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 )
 
-// objectNameIndex finds objects of one name in all namespaces.
-const objectNameIndex = "metadata.name"
+const (
+	// objectNameIndex finds objects of one name in all namespaces.
+	objectNameIndex = "metadata.name"
+	// instanceNameIndex finds objects by the name that users see.
+	instanceNameIndex = "instance-name"
+)
 
 // withdrawal is how long the API server may take to withdraw an object whose
 // name turned out to be taken.
@@ -46,7 +50,7 @@ func (r *Reconciler) checkNamesake(ctx context.Context, s *subject) error {
 	}
 	var list v1alpha1.ComputeInstanceList
 	err := r.client.List(ctx, &list, client.InNamespace(s.object.Namespace),
-		client.MatchingLabels{v1alpha1.LabelInstanceName: name})
+		client.MatchingFields{instanceNameIndex: name})
 	if err != nil {
 		return err
 	}

@@ -29,13 +29,23 @@ const (
 	retryMax  = 30 * time.Second
 )
 
-// SetupIndex makes the index that a Reconciler needs of the manager's cache.
-func SetupIndex(ctx context.Context, indexer client.FieldIndexer) error {
-	return indexer.IndexField(ctx, &v1alpha1.ComputeInstance{}, objectNameIndex, indexObjectName)
+// SetupIndexes makes the indexes that a Reconciler needs of the manager's cache.
+func SetupIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	for name, index := range indexes {
+		if err := indexer.IndexField(ctx, &v1alpha1.ComputeInstance{}, name, index); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func indexObjectName(object client.Object) []string {
-	return []string{object.GetName()}
+var indexes = map[string]client.IndexerFunc{
+	objectNameIndex: func(object client.Object) []string {
+		return []string{object.GetName()}
+	},
+	instanceNameIndex: func(object client.Object) []string {
+		return []string{object.GetLabels()[v1alpha1.LabelInstanceName]}
+	},
 }
 
 // Changes carries the objects whose server changed from a Poller to the queue.

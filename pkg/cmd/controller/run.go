@@ -112,7 +112,7 @@ func addController(ctx context.Context, mgr manager.Manager, hostConfig *rest.Co
 	if err != nil {
 		return err
 	}
-	if err := controller.SetupIndex(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := controller.SetupIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	timing := options.Timing

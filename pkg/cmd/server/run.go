@@ -7,15 +7,11 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/klog/v2"
 	netutils "k8s.io/utils/net"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apiserver"
@@ -23,9 +19,6 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/quota"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/tenancy"
 )
-
-// hostTimeout is how long the host cluster may take to answer at start.
-const hostTimeout = time.Minute
 
 // run serves until ctx ends and everything it began is finished.
 func run(ctx context.Context, options *Options) error {
@@ -84,7 +77,7 @@ func extend(ctx context.Context, options *Options, generic *genericapiserver.Rec
 	if err != nil {
 		return nil, fmt.Errorf("client of the host cluster: %w", err)
 	}
-	clusterUID, err := clusterUID(ctx, host)
+	clusterUID, err := platform.ClusterUID(ctx, host)
 	if err != nil {
 		return nil, err
 	}
@@ -105,22 +98,4 @@ func extend(ctx context.Context, options *Options, generic *genericapiserver.Rec
 			Refunds:     refunds,
 		},
 	}, nil
-}
-
-// clusterUID is what tells this cluster's allocations from those of others.
-func clusterUID(ctx context.Context, host kubernetes.Interface) (string, error) {
-	var uid string
-	err := wait.PollUntilContextTimeout(ctx, time.Second, hostTimeout, true, func(ctx context.Context) (bool, error) {
-		namespace, err := host.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
-		if err != nil {
-			klog.FromContext(ctx).Info("Waiting for the host cluster", "err", err)
-			return false, nil
-		}
-		uid = string(namespace.UID)
-		return true, nil
-	})
-	if err != nil {
-		return "", fmt.Errorf("read namespace %s of the host cluster, which names it: %w", metav1.NamespaceSystem, err)
-	}
-	return uid, nil
 }
