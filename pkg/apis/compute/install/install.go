@@ -15,6 +15,5 @@ import (
 func Install(scheme *runtime.Scheme) {
 	utilruntime.Must(compute.AddToScheme(scheme))
 	utilruntime.Must(v1beta1.AddToScheme(scheme))
-	utilruntime.Must(v1beta1.RegisterValidations(scheme))
 	utilruntime.Must(scheme.SetVersionPriority(v1beta1.SchemeGroupVersion))
 }
