@@ -23,7 +23,7 @@ const conflictAttempts = 100
 var errStale = errors.New("stored object has changed")
 
 func conflictBackoff() wait.Backoff {
-	return wait.Backoff{Duration: time.Millisecond, Factor: 1.5, Jitter: 1, Steps: conflictAttempts, Cap: 100 * time.Millisecond}
+	return wait.Backoff{Duration: time.Millisecond, Factor: 1.5, Jitter: 1, Steps: conflictAttempts, Cap: 25 * time.Millisecond}
 }
 
 // change is one call of GuaranteedUpdate.

@@ -71,12 +71,6 @@ func (m podMapper) ToCR(pod *example.Pod, record *PodRecord) error {
 	}
 	record.Spec.Pod = PodContent{Spec: versioned.Spec, Status: versioned.Status}
 	record.Spec.NodeName = pod.Spec.NodeName
-	record.Spec.Given = Given{
-		Name:              pod.Name,
-		UID:               pod.UID,
-		Generation:        pod.Generation,
-		CreationTimestamp: pod.CreationTimestamp,
-	}
 	return nil
 }
 
@@ -92,4 +86,14 @@ func (m givenMapper) ToObject(record *PodRecord, pod *example.Pod) *crbacked.Cor
 	pod.Generation = record.Spec.Given.Generation
 	pod.CreationTimestamp = record.Spec.Given.CreationTimestamp
 	return corruption
+}
+
+func (m givenMapper) ToCR(pod *example.Pod, record *PodRecord) error {
+	record.Spec.Given = Given{
+		Name:              pod.Name,
+		UID:               pod.UID,
+		Generation:        pod.Generation,
+		CreationTimestamp: pod.CreationTimestamp,
+	}
+	return m.podMapper.ToCR(pod, record)
 }

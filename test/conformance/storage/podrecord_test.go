@@ -24,7 +24,7 @@ type PodRecordSpec struct {
 	// NodeName is the pod's, where the host can select by it.
 	NodeName string `json:"nodeName"`
 
-	Given Given      `json:"given"`
+	Given Given      `json:"given,omitzero"`
 	Pod   PodContent `json:"pod"`
 }
 

@@ -21,6 +21,8 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	storagetesting "k8s.io/apiserver/pkg/storage/testing"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/storage/crbacked"
 )
@@ -33,6 +35,8 @@ type layout struct {
 	nameLabel string
 	mapper    func(podMapper) mapper
 	decorate  func(crbacked.Writer[*PodRecord]) crbacked.Writer[*PodRecord]
+	ours      func(sent, found *PodRecord) bool
+	transport transport.WrapperFunc
 }
 
 var (
@@ -66,7 +70,11 @@ var _ storagetesting.InterfaceWithPrefixTransformer = &suiteStore{}
 
 func newStore(t *testing.T, l layout) *suiteStore {
 	t.Helper()
-	client, err := crbacked.ClientFor((*l.host).config, recordVersion)
+	config := rest.CopyConfig((*l.host).config)
+	if l.transport != nil {
+		config.Wrap(l.transport)
+	}
+	client, err := crbacked.ClientFor(config, recordVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +92,7 @@ func newStore(t *testing.T, l layout) *suiteStore {
 		Fields:                  map[string]crbacked.HostSelector{"spec.nodeName": crbacked.ByField("spec.nodeName")},
 		FieldManager:            "conformance",
 		Decorate:                l.decorate,
+		Ours:                    l.ours,
 	})
 	if err != nil {
 		t.Fatal(err)
