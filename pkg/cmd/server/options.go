@@ -12,7 +12,6 @@ import (
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/apiserver/pkg/apis/apiserver"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cliflag "k8s.io/component-base/cli/flag"
@@ -43,11 +42,6 @@ func NewOptions() *Options {
 	generic := genericoptions.NewRecommendedOptions("", nil)
 	generic.Etcd = nil
 	generic.SecureServing.BindPort = 8443
-	// Clusters let everybody read more than that, such as the version.
-	generic.Authentication.Anonymous = &apiserver.AnonymousAuthConfig{
-		Enabled:    true,
-		Conditions: []apiserver.AnonymousAuthCondition{{Path: "/healthz"}, {Path: "/livez"}, {Path: "/readyz"}},
-	}
 	return &Options{
 		Generic:  generic,
 		Platform: platform.NewOptions(),
