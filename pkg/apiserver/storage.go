@@ -26,10 +26,6 @@ import (
 const (
 	resource = "instances"
 
-	// uidSalt tells the uid of an Instance from that of the ComputeInstance
-	// that stores it: two objects of one uid confuse the garbage collector.
-	uidSalt = resource + "." + compute.GroupName
-
 	// settleTimeout is how long a create whose answer from the host was lost is
 	// followed up, long after its client has been told that time ran out: until
 	// then its charge is neither used nor given back.
@@ -63,7 +59,7 @@ func newStorages(config *ExtraConfig) (*storages, error) {
 		ResourcePrefix:          resource,
 		NameLabel:               v1alpha1.LabelInstanceName,
 		ForeignName:             ids.IsUUID,
-		UIDSalt:                 uidSalt,
+		UIDSalt:                 v1alpha1.InstanceUIDSalt,
 		FinalizerPrefix:         compute.GroupName,
 		ManagedFieldsAnnotation: v1alpha1.AnnotationManagedFields,
 		Fields:                  instance.HostSelectors(),

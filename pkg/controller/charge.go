@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/quota"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
 )
@@ -96,7 +97,7 @@ func (r *Reconciler) missing(s *subject) error {
 		return errUncharged
 	}
 	return &halt{verdict: verdict{
-		reason:  ReasonDependencyNotReady,
+		reason:  v1alpha1.ReasonDependencyNotReady,
 		message: "The charge of the instance is not found.",
 		again:   readLag,
 	}}

@@ -21,7 +21,7 @@ func TestNoServerWithoutQuota(t *testing.T) {
 		object.Annotations[v1alpha1.AnnotationAllocationID] = string(id)
 		w.limits["gpus"] = 0
 		w.store(object)
-		w.eventually("without quota", 5*time.Second, func() bool { return w.reason() == ReasonQuotaExceeded })
+		w.eventually("without quota", 5*time.Second, func() bool { return w.reason() == v1alpha1.ReasonQuotaExceeded })
 		w.after(5 * time.Minute)
 		if got := w.count("CreateServer"); got != 0 {
 			t.Errorf("%d servers were asked for", got)
@@ -29,7 +29,7 @@ func TestNoServerWithoutQuota(t *testing.T) {
 		if got := w.count("UpdateAllocation"); got < 5 || got > 15 {
 			t.Errorf("quota was asked for %d times in 5 minutes", got)
 		}
-		if got := w.events.count(ReasonQuotaExceeded); got != 1 {
+		if got := w.events.count(v1alpha1.ReasonQuotaExceeded); got != 1 {
 			t.Errorf("%d events", got)
 		}
 		if message := w.get().Status.Conditions[0].Message; message != "gpus: total 1 exceeds quota limit 0" {
@@ -46,7 +46,7 @@ func TestServerStaysWithoutQuota(t *testing.T) {
 		w.eventually("running", 10*time.Second, w.running)
 		w.set(func() { w.limits["gpus"] = 0 })
 		w.edit(func(o *v1alpha1.ComputeInstance) { o.Spec.FlavorID = gpu8 })
-		w.eventually("without quota", 10*time.Second, func() bool { return w.reason() == ReasonQuotaExceeded })
+		w.eventually("without quota", 10*time.Second, func() bool { return w.reason() == v1alpha1.ReasonQuotaExceeded })
 		w.after(time.Minute)
 		if got := w.count("DeleteServer"); got != 0 {
 			t.Error("the server was removed")
@@ -69,7 +69,7 @@ func TestPausedKeepsCharge(t *testing.T) {
 		w.eventually("running", 10*time.Second, w.running)
 		id := ids.AllocationID(w.get().Annotations[v1alpha1.AnnotationAllocationID])
 		w.edit(func(o *v1alpha1.ComputeInstance) { o.Spec.Pause, o.Spec.FlavorID = true, standard4 })
-		w.eventually("held back", 5*time.Second, func() bool { return w.reason() == ReasonPaused })
+		w.eventually("held back", 5*time.Second, func() bool { return w.reason() == v1alpha1.ReasonPaused })
 		w.after(2 * DefaultTiming.Resync)
 		if got := w.charged(id); got.GPUs != 1 {
 			t.Errorf("charged is %+v", got)
@@ -126,7 +126,7 @@ func TestLostChargeIsNotRepeated(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.faults.arm("CreateAllocation", 1, faultLost)
 		w.store(newInstance())
-		w.eventually("parked", 10*time.Second, func() bool { return w.reason() == ReasonErrored })
+		w.eventually("parked", 10*time.Second, func() bool { return w.reason() == v1alpha1.ReasonErrored })
 		w.after(10 * time.Minute)
 		if got := w.count("CreateAllocation"); got != 1 {
 			t.Errorf("charged %d times", got)
@@ -184,7 +184,7 @@ func TestUnknownFlavor(t *testing.T) {
 		w.apply(newInstance())
 		w.eventually("running", 10*time.Second, w.running)
 		w.edit(func(o *v1alpha1.ComputeInstance) { o.Spec.FlavorID = "99999999-9999-9999-9999-999999999999" })
-		w.eventually("told", time.Minute, func() bool { return w.reason() == ReasonDependencyNotFound })
+		w.eventually("told", time.Minute, func() bool { return w.reason() == v1alpha1.ReasonDependencyNotFound })
 		if got := w.count("DeleteServer"); got != 0 {
 			t.Error("the server was removed")
 		}

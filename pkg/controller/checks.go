@@ -24,7 +24,7 @@ func (r *Reconciler) announce(ctx context.Context, s *subject) error {
 	}
 	return r.record(ctx, s, func(p projection) {
 		p.server(nil)
-		p.available(verdict{reason: ReasonProvisioning, message: "The server is being made."})
+		p.available(verdict{reason: v1alpha1.ReasonProvisioning, message: "The server is being made."})
 	})
 }
 
@@ -41,7 +41,7 @@ func announced(object *v1alpha1.ComputeInstance) bool {
 func (r *Reconciler) checkOwner(ctx context.Context, s *subject) error {
 	network, err := r.region.Network(ctx, r.credential(s), s.network.Network)
 	if unikorn.IsNotFound(err) {
-		return hold(ReasonDependencyNotFound, "The network does not exist.")
+		return hold(v1alpha1.ReasonDependencyNotFound, "The network does not exist.")
 	}
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (r *Reconciler) checkOwner(ctx context.Context, s *subject) error {
 	if !same(network.Metadata.OrganizationID, s.network.Organization) ||
 		!same(network.Metadata.ProjectID, s.network.Project) ||
 		!same(network.Status.RegionID, s.network.Region) {
-		return park(ReasonOwnerMismatch, "The network is not of the instance's organization, project and region.")
+		return park(v1alpha1.ReasonOwnerMismatch, "The network is not of the instance's organization, project and region.")
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (r *Reconciler) checkFlavor(ctx context.Context, s *subject) error {
 		return err
 	}
 	if !known {
-		return hold(ReasonDependencyNotFound, "The flavor does not exist in the region.")
+		return hold(v1alpha1.ReasonDependencyNotFound, "The flavor does not exist in the region.")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
 )
 
@@ -33,7 +34,7 @@ func (r *Reconciler) step(ctx context.Context, s *subject, server *region.Server
 	switch {
 	case server == nil:
 	case server.Deleting():
-		return server, verdict{reason: ReasonProvisioning, message: "The previous server is being removed.", again: yieldDelay}, nil
+		return server, verdict{reason: v1alpha1.ReasonProvisioning, message: "The previous server is being removed.", again: yieldDelay}, nil
 	default:
 		todo = driftOf(&s.object.Spec, server)
 		if todo == driftNone {
@@ -43,7 +44,7 @@ func (r *Reconciler) step(ctx context.Context, s *subject, server *region.Server
 	}
 	switch {
 	case s.object.Spec.Pause:
-		return server, verdict{reason: ReasonPaused, message: "The instance is paused; its server is not changed."}, nil
+		return server, verdict{reason: v1alpha1.ReasonPaused, message: "The instance is paused; its server is not changed."}, nil
 	case s.note.parked != nil && s.note.fingerprint == s.fingerprint():
 		return server, verdict{}, s.note.parked
 	case server == nil:
@@ -60,7 +61,7 @@ func (r *Reconciler) step(ctx context.Context, s *subject, server *region.Server
 // because a change may have been charged for that was never stored.
 func (r *Reconciler) matching(ctx context.Context, s *subject, server *region.Server) (verdict, error) {
 	v := handedOver(server)
-	if v.reason != ReasonProvisioned {
+	if v.reason != v1alpha1.ReasonProvisioned {
 		return v, nil
 	}
 	now := r.clock.Now()
@@ -77,8 +78,8 @@ func (r *Reconciler) matching(ctx context.Context, s *subject, server *region.Se
 	var halted *halt
 	if errors.As(err, &halted) {
 		// The server is there. What cannot be charged for it is asked for again.
-		if halted.reason == ReasonQuotaExceeded {
-			r.event(s, corev1.EventTypeWarning, ReasonQuotaExceeded, "Charge", halted.message)
+		if halted.reason == v1alpha1.ReasonQuotaExceeded {
+			r.event(s, corev1.EventTypeWarning, v1alpha1.ReasonQuotaExceeded, "Charge", halted.message)
 		}
 		v.again = halted.again
 		return v, nil

@@ -36,7 +36,7 @@ func TestPause(t *testing.T) {
 		object := newInstance()
 		object.Spec.Pause = true
 		w.apply(object)
-		w.eventually("held back", 5*time.Second, func() bool { return w.reason() == ReasonPaused })
+		w.eventually("held back", 5*time.Second, func() bool { return w.reason() == v1alpha1.ReasonPaused })
 		w.after(time.Hour)
 		if got := w.count("CreateServer"); got != 0 {
 			t.Error("a server was made")
@@ -51,7 +51,7 @@ func TestPause(t *testing.T) {
 		w.eventually("stopped", 15*time.Second, func() bool { return activeReason(w.get()) == "Stopped" })
 
 		w.edit(func(o *v1alpha1.ComputeInstance) { o.Spec.UserData = []byte("#!/bin/sh") })
-		w.eventually("held back", 5*time.Second, func() bool { return w.reason() == ReasonPaused })
+		w.eventually("held back", 5*time.Second, func() bool { return w.reason() == v1alpha1.ReasonPaused })
 		w.after(time.Hour)
 		if got := w.count("UpdateServer"); got != 0 {
 			t.Error("the server was changed")
@@ -77,9 +77,9 @@ func TestVanishedServerIsMadeAgain(t *testing.T) {
 		w.apply(newInstance())
 		w.eventually("running", 10*time.Second, w.running)
 		w.set(func() { w.servers[0].deleted, w.servers[0].dying = time.Now(), time.Minute })
-		w.eventually("called so", 15*time.Second, func() bool { return w.reason() == ReasonProvisioning })
+		w.eventually("called so", 15*time.Second, func() bool { return w.reason() == v1alpha1.ReasonProvisioning })
 		w.after(30 * time.Second)
-		if w.reason() != ReasonProvisioning {
+		if w.reason() != v1alpha1.ReasonProvisioning {
 			t.Error(w.describe())
 		}
 		w.eventually("running", 2*time.Minute, w.running)
@@ -105,7 +105,7 @@ func TestServerInError(t *testing.T) {
 		w.apply(newInstance())
 		w.eventually("made", 5*time.Second, func() bool { return w.count("CreateServer") == 1 })
 		w.set(func() { w.servers[0].brokenCreate = true })
-		w.eventually("told", 15*time.Second, func() bool { return w.reason() == ReasonErrored })
+		w.eventually("told", 15*time.Second, func() bool { return w.reason() == v1alpha1.ReasonErrored })
 		w.after(time.Hour)
 		if w.count("UpdateServer") != 0 || w.count("DeleteServer") != 0 {
 			t.Error("the server was changed")
@@ -128,7 +128,7 @@ func TestRefusedSpecIsParked(t *testing.T) {
 					w.eventually("running", 10*time.Second, w.running)
 					w.edit(func(o *v1alpha1.ComputeInstance) { o.Spec.UserData = []byte("bad, and secret") })
 				}
-				w.eventually("told", 10*time.Second, func() bool { return w.reason() == ReasonErrored })
+				w.eventually("told", 10*time.Second, func() bool { return w.reason() == v1alpha1.ReasonErrored })
 				if got := available(w.get()); got.ObservedGeneration != w.get().Generation {
 					t.Errorf("Available is of generation %d", got.ObservedGeneration)
 				}
@@ -158,7 +158,7 @@ func TestOwnerMismatch(t *testing.T) {
 				change(&network)
 				w.networks[alphaNet] = network
 				w.apply(newInstance())
-				w.eventually("told", 5*time.Second, func() bool { return w.reason() == ReasonOwnerMismatch })
+				w.eventually("told", 5*time.Second, func() bool { return w.reason() == v1alpha1.ReasonOwnerMismatch })
 				w.after(time.Hour)
 				if w.count("CreateServer") != 0 || w.count("Network") != 1 {
 					t.Errorf("calls: %v", w.calls)
@@ -173,7 +173,7 @@ func TestMissingNetwork(t *testing.T) {
 		network := w.networks[alphaNet]
 		delete(w.networks, alphaNet)
 		w.apply(newInstance())
-		w.eventually("told", 5*time.Second, func() bool { return w.reason() == ReasonDependencyNotFound })
+		w.eventually("told", 5*time.Second, func() bool { return w.reason() == v1alpha1.ReasonDependencyNotFound })
 		w.set(func() { w.networks[alphaNet] = network })
 		w.eventually("running", time.Minute, w.running)
 	})
@@ -193,7 +193,7 @@ func TestServicesDown(t *testing.T) {
 					t.Errorf("flapped to %s", w.describe())
 				}
 				w.edit(func(o *v1alpha1.ComputeInstance) { o.Spec.ImageID = ubuntuGPU })
-				w.eventually("told", time.Minute, func() bool { return w.reason() == ReasonDependencyNotReady })
+				w.eventually("told", time.Minute, func() bool { return w.reason() == v1alpha1.ReasonDependencyNotReady })
 				if got := available(w.get()).Message; got != "The region service is not available." {
 					t.Errorf("message is %q", got)
 				}
@@ -212,7 +212,7 @@ func TestForgetfulRegion(t *testing.T) {
 		object := newInstance()
 		object.Spec.SSHCertificateAuthorityID = "0f000000-0000-4000-8000-0000000000f1"
 		w.apply(object)
-		w.eventually("given up", 2*time.Minute, func() bool { return w.reason() == ReasonErrored })
+		w.eventually("given up", 2*time.Minute, func() bool { return w.reason() == v1alpha1.ReasonErrored })
 		w.after(time.Hour)
 		if got := w.count("DeleteServer"); got != 1 {
 			t.Errorf("the server was replaced %d times", got)

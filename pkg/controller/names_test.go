@@ -23,7 +23,7 @@ func TestForeignServerIsNotAdopted(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.plant("web-1", tags...)
 				w.apply(newInstance())
-				w.eventually("told", 15*time.Second, func() bool { return w.reason() == ReasonNameTaken })
+				w.eventually("told", 15*time.Second, func() bool { return w.reason() == v1alpha1.ReasonNameTaken })
 				asked := w.count("CreateServer")
 				w.after(time.Hour)
 				if got := w.count("CreateServer"); got != asked {
@@ -32,7 +32,7 @@ func TestForeignServerIsNotAdopted(t *testing.T) {
 				if object := w.get(); object.Status.PrivateIP != "" || len(object.Status.Conditions) != 1 {
 					t.Errorf("status of the foreign server: %+v", object.Status)
 				}
-				if got := w.events.count(ReasonNameTaken); got != 1 {
+				if got := w.events.count(v1alpha1.ReasonNameTaken); got != 1 {
 					t.Errorf("%d events", got)
 				}
 				w.remove()
@@ -65,7 +65,7 @@ func TestWaitsForDyingPredecessor(t *testing.T) {
 		w.set(func() { predecessor.deleted, predecessor.dying = time.Now(), 20*time.Second })
 		w.apply(newInstance())
 		w.eventually("running", time.Minute, w.running)
-		if got := w.events.count(ReasonNameTaken); got != 0 {
+		if got := w.events.count(v1alpha1.ReasonNameTaken); got != 0 {
 			t.Error("the name was called taken")
 		}
 	})
@@ -85,7 +85,7 @@ func TestElder(t *testing.T) {
 		younger := newInstance()
 		younger.Spec.FlavorID = gpu8
 		w.apply(younger)
-		w.eventually("held", 5*time.Second, func() bool { return w.reason() == ReasonNameTaken })
+		w.eventually("held", 5*time.Second, func() bool { return w.reason() == v1alpha1.ReasonNameTaken })
 		w.after(time.Minute)
 		if w.count("DeleteServer") != 0 || w.count("UpdateServer") != 0 {
 			t.Fatal("the elder's server was touched")
@@ -120,10 +120,10 @@ func TestNamesake(t *testing.T) {
 		w.after(2 * time.Second)
 		w.apply(newInstance())
 		w.after(5 * time.Second)
-		if w.reason() != ReasonProvisioning || w.count("CreateServer") != 0 {
+		if w.reason() != v1alpha1.ReasonProvisioning || w.count("CreateServer") != 0 {
 			t.Errorf("reason is %s after %d creates", w.reason(), w.count("CreateServer"))
 		}
-		w.eventually("told", withdrawal, func() bool { return w.reason() == ReasonNameTaken })
+		w.eventually("told", withdrawal, func() bool { return w.reason() == v1alpha1.ReasonNameTaken })
 		if err := w.cluster.Delete(w.Context(), first); err != nil {
 			t.Fatal(err)
 		}

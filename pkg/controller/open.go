@@ -48,7 +48,7 @@ func (r *Reconciler) openNew(ctx context.Context, s *subject) (ids.AllocationID,
 	allocation, err := r.identity.CreateAllocation(ctx, r.signer.Sign(s.principal),
 		s.principal.OrganizationID, s.principal.ProjectID, r.ledger.Allocation(s.id, cost))
 	if unikorn.OutcomeUnknown(err) {
-		return "", park(ReasonErrored, "The answer to a charge of quota was lost. Change the spec to charge again.")
+		return "", park(v1alpha1.ReasonErrored, "The answer to a charge of quota was lost. Change the spec to charge again.")
 	}
 	if err != nil {
 		return "", err

@@ -136,7 +136,7 @@ func (r *Reconciler) claim(ctx context.Context, s *subject) error {
 }
 
 func malformed(incomplete error) verdict {
-	return verdict{reason: ReasonErrored, message: bounded("The object is malformed: " + incomplete.Error() + ".")}
+	return verdict{reason: v1alpha1.ReasonErrored, message: bounded("The object is malformed: " + incomplete.Error() + ".")}
 }
 
 // keep makes the server match the object and shows what became of it.
@@ -148,7 +148,7 @@ func (r *Reconciler) keep(ctx context.Context, s *subject) (reconcile.Result, er
 	if shared {
 		r.poller.Leave(s.key())
 		return r.conclude(ctx, s, nil, verdict{
-			reason:  ReasonNameTaken,
+			reason:  v1alpha1.ReasonNameTaken,
 			message: "An older instance has this name on the network.",
 			again:   refusalDelay,
 		}, nil)

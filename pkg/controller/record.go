@@ -14,10 +14,6 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/storage/crbacked"
 )
 
-// instanceUIDs makes the uid of an Instance from its object's, as the API server
-// does: describing an Instance finds the events with its uid.
-const instanceUIDs = "instances." + v1alpha1.GroupName
-
 // record changes the status and stores it if that made a difference.
 func (r *Reconciler) record(ctx context.Context, s *subject, change func(projection)) error {
 	before := s.object.DeepCopy()
@@ -44,7 +40,7 @@ func reasonOf(object *v1alpha1.ComputeInstance) string {
 func (r *Reconciler) warn(s *subject, before string) {
 	switch reasonOf(s.object) {
 	case before:
-	case ReasonErrored, ReasonQuotaExceeded, ReasonNameTaken, ReasonOwnerMismatch, ReasonDependencyNotFound:
+	case v1alpha1.ReasonErrored, v1alpha1.ReasonQuotaExceeded, v1alpha1.ReasonNameTaken, v1alpha1.ReasonOwnerMismatch, v1alpha1.ReasonDependencyNotFound:
 		available := meta.FindStatusCondition(s.object.Status.Conditions, v1alpha1.ConditionAvailable)
 		r.event(s, corev1.EventTypeWarning, available.Reason, "Reconcile", available.Message)
 	}
@@ -62,7 +58,8 @@ func (r *Reconciler) event(s *subject, kind, reason, action, message string) {
 		Kind:       "Instance",
 		Namespace:  s.object.Namespace,
 		Name:       name,
-		UID:        crbacked.FacadeUID(s.object.UID, instanceUIDs),
+		// Describing an Instance finds the events with its uid.
+		UID: crbacked.FacadeUID(s.object.UID, v1alpha1.InstanceUIDSalt),
 	}
 	r.recorder.Eventf(instance, nil, kind, reason, action, "%s", message)
 }

@@ -72,7 +72,7 @@ func (r *Reconciler) removeServers(ctx context.Context, s *subject) (time.Durati
 		if shown != nil {
 			p.server(shown)
 		}
-		p.available(verdict{reason: ReasonDeprovisioning, message: "The server is being removed."})
+		p.available(verdict{reason: v1alpha1.ReasonDeprovisioning, message: "The server is being removed."})
 	})
 	if err != nil {
 		return 0, err

@@ -17,7 +17,7 @@ func TestPauseDoesNotHoldUpDeletion(t *testing.T) {
 		w.eventually("running", 10*time.Second, w.running)
 		w.edit(func(o *v1alpha1.ComputeInstance) { o.Spec.Pause = true })
 		w.remove()
-		w.eventually("being removed", 5*time.Second, func() bool { return w.reason() == ReasonDeprovisioning })
+		w.eventually("being removed", 5*time.Second, func() bool { return w.reason() == v1alpha1.ReasonDeprovisioning })
 		w.eventually("gone", 15*time.Second, w.gone)
 		if got := w.holding(); got != nothing {
 			t.Error(got)
@@ -121,7 +121,7 @@ func TestMalformedObjects(t *testing.T) {
 				object := newInstance()
 				test.change(object)
 				w.store(object)
-				w.eventually("told", 5*time.Second, func() bool { return w.reason() == ReasonErrored })
+				w.eventually("told", 5*time.Second, func() bool { return w.reason() == v1alpha1.ReasonErrored })
 				w.after(time.Hour)
 				if got := w.count("NetworkServers") + w.count("CreateServer"); got != 0 {
 					t.Errorf("region was called %d times", got)

@@ -60,10 +60,10 @@ func (r *Reconciler) checkNamesake(ctx context.Context, s *subject) error {
 			continue
 		}
 		if r.clock.Since(s.object.CreationTimestamp.Time) < withdrawal {
-			return &halt{verdict: verdict{reason: ReasonProvisioning, message: "Another instance of this name is being withdrawn.", again: readLag}}
+			return &halt{verdict: verdict{reason: v1alpha1.ReasonProvisioning, message: "Another instance of this name is being withdrawn.", again: readLag}}
 		}
 		if older(other, s.object) {
-			return hold(ReasonNameTaken, "Another instance in the namespace has this name.")
+			return hold(v1alpha1.ReasonNameTaken, "Another instance in the namespace has this name.")
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
@@ -55,20 +56,20 @@ func (r *Reconciler) create(ctx context.Context, s *subject) (*region.Server, ve
 	switch {
 	case err == nil:
 		r.event(s, corev1.EventTypeNormal, EventServerCreated, "Create", "Created server "+server.Metadata.ID)
-		return server, verdict{reason: ReasonProvisioning, message: "The server is being made.", again: yieldDelay}, nil
+		return server, verdict{reason: v1alpha1.ReasonProvisioning, message: "The server is being made.", again: yieldDelay}, nil
 	case unikorn.IsConflict(err):
 		return r.taken(ctx, s)
 	case unikorn.IsUnprocessable(err):
-		return nil, verdict{}, park(ReasonErrored, "The region refuses to make a server of this spec.")
+		return nil, verdict{}, park(v1alpha1.ReasonErrored, "The region refuses to make a server of this spec.")
 	case unikorn.IsNotFound(err):
-		return nil, verdict{}, hold(ReasonDependencyNotFound, "Something the spec refers to does not exist in the region.")
+		return nil, verdict{}, hold(v1alpha1.ReasonDependencyNotFound, "Something the spec refers to does not exist in the region.")
 	}
 	return nil, verdict{}, err
 }
 
 // taken finds out who has the name that the region says is taken.
 func (r *Reconciler) taken(ctx context.Context, s *subject) (*region.Server, verdict, error) {
-	wait := verdict{reason: ReasonProvisioning, message: "The name is still in use on the network.", again: 2 * readLag}
+	wait := verdict{reason: v1alpha1.ReasonProvisioning, message: "The name is still in use on the network.", again: 2 * readLag}
 	server, err := r.nameHolder(ctx, s)
 	switch {
 	case err != nil:
@@ -78,7 +79,7 @@ func (r *Reconciler) taken(ctx context.Context, s *subject) (*region.Server, ver
 	case belongsTo(server, s.id):
 		s.note.sighted(server)
 		r.event(s, corev1.EventTypeNormal, EventServerAdopted, "Adopt", "Found server "+server.Metadata.ID)
-		return server, verdict{reason: ReasonProvisioning, message: "The server is being made.", again: readLag}, nil
+		return server, verdict{reason: v1alpha1.ReasonProvisioning, message: "The server is being made.", again: readLag}, nil
 	case server.Deleting():
 		s.note.takenSince = time.Time{}
 		return nil, wait, nil
@@ -91,7 +92,7 @@ func (r *Reconciler) taken(ctx context.Context, s *subject) (*region.Server, ver
 	if now.Sub(s.note.takenSince) < 2*readLag {
 		return nil, wait, nil
 	}
-	return nil, verdict{}, park(ReasonNameTaken, "A server that is not this instance's has the name on the network.")
+	return nil, verdict{}, park(v1alpha1.ReasonNameTaken, "A server that is not this instance's has the name on the network.")
 }
 
 // nameHolder is the server that has the name, nil if none shows. Its id follows
@@ -99,7 +100,7 @@ func (r *Reconciler) taken(ctx context.Context, s *subject) (*region.Server, ver
 func (r *Reconciler) nameHolder(ctx context.Context, s *subject) (*region.Server, error) {
 	id, err := s.serverID()
 	if err != nil {
-		return nil, park(ReasonErrored, "The object's network label is malformed.")
+		return nil, park(v1alpha1.ReasonErrored, "The object's network label is malformed.")
 	}
 	server, err := r.region.Server(ctx, r.credential(s), id)
 	if err == nil || !unikorn.IsNotFound(err) {
@@ -119,7 +120,7 @@ func (r *Reconciler) nameHolder(ctx context.Context, s *subject) (*region.Server
 
 // update changes the server in place.
 func (r *Reconciler) update(ctx context.Context, s *subject, server *region.Server) (*region.Server, verdict, error) {
-	changing := verdict{reason: ReasonProvisioning, message: "The server is being changed.", again: yieldDelay}
+	changing := verdict{reason: v1alpha1.ReasonProvisioning, message: "The server is being changed.", again: yieldDelay}
 	if wait := s.note.updates.wait(s.object.Generation, r.clock.Now()); wait > 0 {
 		changing.again = wait
 		return server, changing, nil
@@ -141,7 +142,7 @@ func (r *Reconciler) update(ctx context.Context, s *subject, server *region.Serv
 		changing.again = readLag
 		return server, changing, nil
 	case unikorn.IsUnprocessable(err):
-		return server, verdict{}, park(ReasonErrored, "The region refuses to change the server to this spec.")
+		return server, verdict{}, park(v1alpha1.ReasonErrored, "The region refuses to change the server to this spec.")
 	}
 	return server, verdict{}, err
 }
@@ -152,7 +153,7 @@ func (r *Reconciler) update(ctx context.Context, s *subject, server *region.Serv
 func (r *Reconciler) replace(ctx context.Context, s *subject, server *region.Server) (*region.Server, verdict, error) {
 	previous := s.note.replaced
 	if previous.generation == s.object.Generation && !previous.created.Equal(server.Metadata.CreationTime) {
-		return server, verdict{}, park(ReasonErrored, "The region made the server differently from what the spec asks for.")
+		return server, verdict{}, park(v1alpha1.ReasonErrored, "The region made the server differently from what the spec asks for.")
 	}
 	for _, step := range []func(context.Context, *subject) error{r.checkOwner, r.checkFlavor, r.cover, r.checkCurrent} {
 		if err := step(ctx, s); err != nil {
@@ -168,5 +169,5 @@ func (r *Reconciler) replace(ctx context.Context, s *subject, server *region.Ser
 		r.event(s, corev1.EventTypeNormal, EventServerReplaced, "Replace", "Removing server "+server.Metadata.ID+" to replace it")
 	}
 	s.note.replaced = replacement{generation: s.object.Generation, created: server.Metadata.CreationTime}
-	return server, verdict{reason: ReasonProvisioning, message: "The server is being replaced.", again: yieldDelay}, nil
+	return server, verdict{reason: v1alpha1.ReasonProvisioning, message: "The server is being replaced.", again: yieldDelay}, nil
 }

@@ -65,14 +65,14 @@ func healthOf(server *region.Server) metav1.Condition {
 	health := metav1.Condition{
 		Type:    v1alpha1.ConditionHealthy,
 		Status:  metav1.ConditionFalse,
-		Reason:  ReasonUnknown,
+		Reason:  v1alpha1.ReasonUnknown,
 		Message: "The health of the server is not known.",
 	}
 	switch server.Metadata.HealthStatus {
 	case unikorn.HealthStatusHealthy:
-		health.Status, health.Reason, health.Message = metav1.ConditionTrue, ReasonHealthy, "The server is healthy."
+		health.Status, health.Reason, health.Message = metav1.ConditionTrue, v1alpha1.ReasonHealthy, "The server is healthy."
 	case unikorn.HealthStatusDegraded, unikorn.HealthStatusError:
-		health.Reason, health.Message = ReasonDegraded, "The server does not work as it should."
+		health.Reason, health.Message = v1alpha1.ReasonDegraded, "The server does not work as it should."
 	}
 	if detail := server.Metadata.HealthStatusDetail; detail != nil && detail.Message != "" {
 		health.Message = bounded(detail.Message)
@@ -112,13 +112,13 @@ func activeOf(state region.PowerState) (metav1.Condition, bool) {
 func handedOver(server *region.Server) verdict {
 	switch server.Metadata.ProvisioningStatus {
 	case unikorn.ProvisioningStatusProvisioned:
-		return verdict{reason: ReasonProvisioned, message: "The server is as specified."}
+		return verdict{reason: v1alpha1.ReasonProvisioned, message: "The server is as specified."}
 	case unikorn.ProvisioningStatusError:
-		v := verdict{reason: ReasonErrored, message: "The region could not make the server as specified."}
-		return v.detailed(server, ReasonErrored, ReasonDependencyNotFound, ReasonDependencyFailed)
+		v := verdict{reason: v1alpha1.ReasonErrored, message: "The region could not make the server as specified."}
+		return v.detailed(server, v1alpha1.ReasonErrored, v1alpha1.ReasonDependencyNotFound, v1alpha1.ReasonDependencyFailed)
 	}
-	v := verdict{reason: ReasonDependencyNotReady, message: "The region has not made the server yet."}
-	return v.detailed(server, ReasonProvisioning, ReasonDependencyNotReady, ReasonDependencyFailed)
+	v := verdict{reason: v1alpha1.ReasonDependencyNotReady, message: "The region has not made the server yet."}
+	return v.detailed(server, v1alpha1.ReasonProvisioning, v1alpha1.ReasonDependencyNotReady, v1alpha1.ReasonDependencyFailed)
 }
 
 // detailed takes over the region's own reason if it is one of reasons: any other
@@ -150,9 +150,9 @@ func moving(object *v1alpha1.ComputeInstance) bool {
 		return true
 	}
 	switch available.Reason {
-	case ReasonErrored, ReasonPaused, ReasonQuotaExceeded, ReasonNameTaken, ReasonOwnerMismatch, ReasonDependencyNotFound:
+	case v1alpha1.ReasonErrored, v1alpha1.ReasonPaused, v1alpha1.ReasonQuotaExceeded, v1alpha1.ReasonNameTaken, v1alpha1.ReasonOwnerMismatch, v1alpha1.ReasonDependencyNotFound:
 		return false
-	case ReasonProvisioned:
+	case v1alpha1.ReasonProvisioned:
 	default:
 		return true
 	}

@@ -25,20 +25,20 @@ func TestHandedOver(t *testing.T) {
 		detail *unikorn.StatusDetail
 		want   string
 	}{
-		"provisioned":                 {unikorn.ProvisioningStatusProvisioned, nil, ReasonProvisioned},
-		"provisioned, with detail":    {unikorn.ProvisioningStatusProvisioned, detail("Provisioned"), ReasonProvisioned},
-		"pending":                     {unikorn.ProvisioningStatusPending, nil, ReasonDependencyNotReady},
-		"provisioning":                {unikorn.ProvisioningStatusProvisioning, nil, ReasonDependencyNotReady},
-		"provisioning, with detail":   {unikorn.ProvisioningStatusProvisioning, detail("Provisioning"), ReasonProvisioning},
-		"a gate is shut":              {unikorn.ProvisioningStatusProvisioning, detail("DependencyFailed"), ReasonDependencyFailed},
-		"detail contradicts":          {unikorn.ProvisioningStatusProvisioning, detail("Provisioned"), ReasonDependencyNotReady},
-		"detail of a later build":     {unikorn.ProvisioningStatusProvisioning, detail("Thawing out"), ReasonDependencyNotReady},
-		"unknown":                     {unikorn.ProvisioningStatusUnknown, nil, ReasonDependencyNotReady},
-		"a status of a later build":   {"frozen", nil, ReasonDependencyNotReady},
-		"error":                       {unikorn.ProvisioningStatusError, nil, ReasonErrored},
-		"error, with detail":          {unikorn.ProvisioningStatusError, detail("Errored"), ReasonErrored},
-		"error, dependency not found": {unikorn.ProvisioningStatusError, detail("DependencyNotFound"), ReasonDependencyNotFound},
-		"error, detail contradicts":   {unikorn.ProvisioningStatusError, detail("Provisioned"), ReasonErrored},
+		"provisioned":                 {unikorn.ProvisioningStatusProvisioned, nil, v1alpha1.ReasonProvisioned},
+		"provisioned, with detail":    {unikorn.ProvisioningStatusProvisioned, detail("Provisioned"), v1alpha1.ReasonProvisioned},
+		"pending":                     {unikorn.ProvisioningStatusPending, nil, v1alpha1.ReasonDependencyNotReady},
+		"provisioning":                {unikorn.ProvisioningStatusProvisioning, nil, v1alpha1.ReasonDependencyNotReady},
+		"provisioning, with detail":   {unikorn.ProvisioningStatusProvisioning, detail("Provisioning"), v1alpha1.ReasonProvisioning},
+		"a gate is shut":              {unikorn.ProvisioningStatusProvisioning, detail("DependencyFailed"), v1alpha1.ReasonDependencyFailed},
+		"detail contradicts":          {unikorn.ProvisioningStatusProvisioning, detail("Provisioned"), v1alpha1.ReasonDependencyNotReady},
+		"detail of a later build":     {unikorn.ProvisioningStatusProvisioning, detail("Thawing out"), v1alpha1.ReasonDependencyNotReady},
+		"unknown":                     {unikorn.ProvisioningStatusUnknown, nil, v1alpha1.ReasonDependencyNotReady},
+		"a status of a later build":   {"frozen", nil, v1alpha1.ReasonDependencyNotReady},
+		"error":                       {unikorn.ProvisioningStatusError, nil, v1alpha1.ReasonErrored},
+		"error, with detail":          {unikorn.ProvisioningStatusError, detail("Errored"), v1alpha1.ReasonErrored},
+		"error, dependency not found": {unikorn.ProvisioningStatusError, detail("DependencyNotFound"), v1alpha1.ReasonDependencyNotFound},
+		"error, detail contradicts":   {unikorn.ProvisioningStatusError, detail("Provisioned"), v1alpha1.ReasonErrored},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &region.Server{}
@@ -47,7 +47,7 @@ func TestHandedOver(t *testing.T) {
 			if got.reason != test.want {
 				t.Errorf("reason is %s, want %s", got.reason, test.want)
 			}
-			if (got.status() == metav1.ConditionTrue) != (test.want == ReasonProvisioned) {
+			if (got.status() == metav1.ConditionTrue) != (test.want == v1alpha1.ReasonProvisioned) {
 				t.Errorf("%s has status %s", got.reason, got.status())
 			}
 		})
@@ -112,13 +112,13 @@ func TestProjectionWithoutServer(t *testing.T) {
 	server := &region.Server{}
 	server.Status.PowerState, server.Status.PrivateIP = region.PowerRunning, "10.1.0.4"
 	p.server(server)
-	p.available(verdict{reason: ReasonProvisioned})
+	p.available(verdict{reason: v1alpha1.ReasonProvisioned})
 	p.server(nil)
 	if len(status.Conditions) != 1 || status.Conditions[0].Type != v1alpha1.ConditionAvailable || status.PrivateIP != "" {
 		t.Errorf("left over: %v %s", status.Conditions, status.PrivateIP)
 	}
 	p.available(verdict{})
-	if status.Conditions[0].Reason != ReasonProvisioned {
+	if status.Conditions[0].Reason != v1alpha1.ReasonProvisioned {
 		t.Errorf("a verdict with nothing to say made Available %s", status.Conditions[0].Reason)
 	}
 }
@@ -131,13 +131,13 @@ func TestTransitionTimes(t *testing.T) {
 		p.available(verdict{reason: reason, message: reason})
 		return status.Conditions[0].LastTransitionTime.Time
 	}
-	if got := at(0, ReasonProvisioning); !got.Equal(start) {
+	if got := at(0, v1alpha1.ReasonProvisioning); !got.Equal(start) {
 		t.Errorf("first at %v", got)
 	}
-	if got := at(time.Minute, ReasonDependencyNotReady); !got.Equal(start) {
+	if got := at(time.Minute, v1alpha1.ReasonDependencyNotReady); !got.Equal(start) {
 		t.Errorf("another reason for False moved it to %v", got)
 	}
-	if got := at(2*time.Minute, ReasonProvisioned); !got.Equal(start.Add(2 * time.Minute)) {
+	if got := at(2*time.Minute, v1alpha1.ReasonProvisioned); !got.Equal(start.Add(2 * time.Minute)) {
 		t.Errorf("True at %v", got)
 	}
 }
@@ -148,21 +148,21 @@ func TestMoving(t *testing.T) {
 		want              bool
 	}{
 		"new":                   {"", "", true},
-		"being made":            {ReasonProvisioning, "", true},
-		"waiting":               {ReasonDependencyNotReady, "Pending", true},
-		"no power state yet":    {ReasonProvisioned, "", true},
-		"building":              {ReasonProvisioned, "Building", true},
-		"stopping":              {ReasonProvisioned, "Stopping", true},
-		"running":               {ReasonProvisioned, "Running", false},
-		"stopped":               {ReasonProvisioned, "Stopped", false},
-		"provider error":        {ReasonProvisioned, "Error", false},
-		"failed":                {ReasonErrored, "Building", false},
-		"paused":                {ReasonPaused, "Building", false},
-		"without quota":         {ReasonQuotaExceeded, "", false},
-		"being removed":         {ReasonDeprovisioning, "Running", true},
-		"name taken":            {ReasonNameTaken, "", false},
-		"owner mismatch":        {ReasonOwnerMismatch, "", false},
-		"dependency is missing": {ReasonDependencyNotFound, "", false},
+		"being made":            {v1alpha1.ReasonProvisioning, "", true},
+		"waiting":               {v1alpha1.ReasonDependencyNotReady, "Pending", true},
+		"no power state yet":    {v1alpha1.ReasonProvisioned, "", true},
+		"building":              {v1alpha1.ReasonProvisioned, "Building", true},
+		"stopping":              {v1alpha1.ReasonProvisioned, "Stopping", true},
+		"running":               {v1alpha1.ReasonProvisioned, "Running", false},
+		"stopped":               {v1alpha1.ReasonProvisioned, "Stopped", false},
+		"provider error":        {v1alpha1.ReasonProvisioned, "Error", false},
+		"failed":                {v1alpha1.ReasonErrored, "Building", false},
+		"paused":                {v1alpha1.ReasonPaused, "Building", false},
+		"without quota":         {v1alpha1.ReasonQuotaExceeded, "", false},
+		"being removed":         {v1alpha1.ReasonDeprovisioning, "Running", true},
+		"name taken":            {v1alpha1.ReasonNameTaken, "", false},
+		"owner mismatch":        {v1alpha1.ReasonOwnerMismatch, "", false},
+		"dependency is missing": {v1alpha1.ReasonDependencyNotFound, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := newInstance()

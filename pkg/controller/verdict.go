@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/identity"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
 )
@@ -24,7 +25,7 @@ type verdict struct {
 }
 
 func (v verdict) status() metav1.ConditionStatus {
-	if v.reason == ReasonProvisioned {
+	if v.reason == v1alpha1.ReasonProvisioned {
 		return metav1.ConditionTrue
 	}
 	return metav1.ConditionFalse
@@ -59,7 +60,7 @@ func stale() error {
 
 // troubled is the verdict on a call that failed and is tried again.
 func troubled(err error) verdict {
-	return verdict{reason: ReasonDependencyNotReady, message: troubleMessage(err)}
+	return verdict{reason: v1alpha1.ReasonDependencyNotReady, message: troubleMessage(err)}
 }
 
 // troubleMessage says which service is in the way, and nothing of what was sent
@@ -82,7 +83,7 @@ func troubleMessage(err error) string {
 func quotaRefused(err error) error {
 	var exceeded *identity.QuotaExceededError
 	if errors.As(err, &exceeded) {
-		return hold(ReasonQuotaExceeded, bounded(exceeded.Error()))
+		return hold(v1alpha1.ReasonQuotaExceeded, bounded(exceeded.Error()))
 	}
 	return err
 }

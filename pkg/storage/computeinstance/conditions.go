@@ -72,10 +72,10 @@ func notReady(reason, message string, since metav1.Time) metav1.Condition {
 // parked are the reasons of Available that the controller does not leave by
 // itself.
 var parked = map[string]bool{
-	"Errored":            true,
-	"DependencyNotFound": true,
-	"NameTaken":          true,
-	"OwnerMismatch":      true,
+	v1alpha1.ReasonErrored:            true,
+	v1alpha1.ReasonDependencyNotFound: true,
+	v1alpha1.ReasonNameTaken:          true,
+	v1alpha1.ReasonOwnerMismatch:      true,
 }
 
 // stalledOf is True where nothing moves without a change by the user. A newer

@@ -59,6 +59,10 @@ const (
 	FinalizerOrphan = GroupName + "/orphan"
 )
 
+// InstanceUIDSalt tells the uid of an Instance from that of the ComputeInstance
+// that stores it: two objects of one uid confuse the garbage collector.
+const InstanceUIDSalt = "instances." + GroupName
+
 // TagInstanceID is the tag on a region server that names its instance, the
 // only link between the two.
 const TagInstanceID = "compute.unikorn-cloud.org/instance-id"
