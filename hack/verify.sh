@@ -76,6 +76,14 @@ generated() {
   }
 }
 
+# dependencies compares the direct ones with those that have a reason.
+dependencies() {
+  diff \
+    <(awk '/^\t/ && !/=>|\/\/ indirect/ { sub("/cmd/.*", "", $1); print $1 }' go.mod hack/*/go.mod | sort -u) \
+    <(awk -F'|' '/^\| `/ { print $2 }' docs/reference/dependencies.md | grep -o '`[^`]*`' | tr -d '`' | sort -u) ||
+    { echo "docs/reference/dependencies.md has others than go.mod"; false; }
+}
+
 manifests() {
   local folder result=0
   for folder in artifacts/base artifacts/overlays/*/; do
@@ -97,6 +105,7 @@ check "license headers" headers
 check scripts scripts
 check manifests manifests
 check modules modules
+check dependencies dependencies
 check "go vet" vet
 check "generated code" generated
 
