@@ -3,16 +3,13 @@
 package controller
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	cliflag "k8s.io/component-base/cli/flag"
-	"k8s.io/component-base/cli/globalflag"
 	logsapi "k8s.io/component-base/logs/api/v1"
-	"k8s.io/component-base/term"
 	"k8s.io/component-base/version/verflag"
+
+	"github.com/unikorn-cloud/instance-apiserver/pkg/cmd/usage"
 )
 
 // NewCommand returns the command instance-controller.
@@ -39,19 +36,6 @@ the platform's own.`,
 			return run(genericapiserver.SetupSignalContext(), options)
 		},
 	}
-	sets := options.Flags()
-	verflag.AddFlags(sets.FlagSet("global"))
-	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name())
-	for _, set := range sets.FlagSets {
-		cmd.Flags().AddFlagSet(set)
-	}
-	columns, _, err := term.TerminalSize(cmd.OutOrStdout())
-	if err != nil {
-		columns = 0
-	}
-	cliflag.SetUsageAndHelpFunc(cmd, sets, columns)
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath())
-	})
+	usage.Attach(cmd, options.Flags())
 	return cmd
 }

@@ -93,7 +93,7 @@ func validateFit(image *region.ImageSpec, flavor *region.FlavorSpec, id ids.Imag
 		errs = append(errs, field.Invalid(path, id, fmt.Sprintf("is for architecture %s, the flavor has %s", image.Architecture, flavor.Architecture)))
 	}
 	if image.SizeGiB > flavor.Disk {
-		errs = append(errs, field.Invalid(path, id, fmt.Sprintf("needs a disk of %d, the flavor has %d", image.SizeGiB, flavor.Disk)))
+		errs = append(errs, field.Invalid(path, id, fmt.Sprintf("needs a disk of %d GiB, the flavor has one of %d GB", image.SizeGiB, flavor.Disk)))
 	}
 	switch {
 	case image.Virtualization == region.ImageBaremetal && !flavor.Baremetal:
