@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -63,7 +64,10 @@ type suiteStore struct {
 
 	layout  layout
 	failing *atomic.Bool
-	start   string
+	// start is the version at which the test began.
+	start string
+	// namespaces are the names of those that are there.
+	namespaces sync.Map
 }
 
 var _ storagetesting.InterfaceWithPrefixTransformer = &suiteStore{}
@@ -148,7 +152,17 @@ func (s *suiteStore) Create(ctx context.Context, key string, obj, out runtime.Ob
 	if err := s.provide(ctx, key); err != nil {
 		return err
 	}
-	return s.Store.Create(ctx, key, obj, out, ttl)
+	if err := s.Store.Create(ctx, key, obj, out, ttl); err != nil {
+		return err
+	}
+	return s.arrived(ctx)
+}
+
+// arrived waits until the host's cache has seen all there is, so that watchers
+// are about to: the suite gives them some milliseconds from here.
+func (s *suiteStore) arrived(ctx context.Context) error {
+	_, err := s.GetCurrentResourceVersion(ctx)
+	return err
 }
 
 // Get implements storage.Interface.
@@ -203,7 +217,10 @@ func (s *suiteStore) GuaranteedUpdate(
 	if err := s.provide(ctx, key); err != nil {
 		return err
 	}
-	return s.Store.GuaranteedUpdate(ctx, key, destination, ignoreNotFound, preconditions, tryUpdate, suggestion)
+	if err := s.Store.GuaranteedUpdate(ctx, key, destination, ignoreNotFound, preconditions, tryUpdate, suggestion); err != nil {
+		return err
+	}
+	return s.arrived(ctx)
 }
 
 // complete puts a key without namespace into one: the suite uses such keys for
@@ -223,11 +240,15 @@ func (s *suiteStore) provide(ctx context.Context, key string) error {
 	if len(segments) != 4 {
 		return fmt.Errorf("key %q has no namespace", key)
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: segments[2]}}
-	_, err := s.host().client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+	name := segments[2]
+	if _, there := s.namespaces.Load(name); there {
+		return nil
+	}
+	_, err := s.host().client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
+	s.namespaces.Store(name, true)
 	return nil
 }
 
