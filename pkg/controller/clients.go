@@ -8,6 +8,7 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/identity"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/quota"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
 )
 
@@ -40,21 +41,27 @@ type FlavorLister interface {
 	Flavors(context.Context, principal.Credential, ids.OrganizationID, ids.RegionID) ([]region.Flavor, error)
 }
 
+// ReferenceReader tells whether what servers are made of is there.
+type ReferenceReader interface {
+	Images(context.Context, principal.Credential, ids.OrganizationID, ids.RegionID) ([]region.Image, error)
+	SecurityGroup(context.Context, principal.Credential, ids.SecurityGroupID) (*region.SecurityGroup, error)
+	SSHCertificateAuthority(context.Context, principal.Credential, ids.SSHCertificateAuthorityID) (*region.SSHCertificateAuthority, error)
+}
+
 // RegionClient is what the controller needs of the region service.
 type RegionClient interface {
 	ServerClient
 	NetworkReader
 	FlavorLister
+	ReferenceReader
 }
 
 // AllocationClient is what the controller needs of the identity service.
 type AllocationClient interface {
+	quota.Releaser
 	CreateAllocation(context.Context, principal.Credential, ids.OrganizationID, ids.ProjectID, identity.AllocationWrite) (*identity.Allocation, error)
 	Allocation(context.Context, principal.Credential, ids.OrganizationID, ids.ProjectID, ids.AllocationID) (*identity.Allocation, error)
 	UpdateAllocation(context.Context, principal.Credential, ids.OrganizationID, ids.ProjectID, ids.AllocationID, identity.AllocationWrite) (*identity.Allocation, error)
-	DeleteAllocation(context.Context, principal.Credential, ids.OrganizationID, ids.ProjectID, ids.AllocationID) error
-	// Project tells whether a project still exists.
-	Project(context.Context, principal.Credential, ids.OrganizationID, ids.ProjectID) (*identity.Project, error)
 }
 
 var (

@@ -4,6 +4,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +50,9 @@ func (p *fakePlatform) CreateServer(ctx context.Context, _ principal.Credential,
 		if strings.HasPrefix(string(body.Spec.UserData), "bad") {
 			return errUnprocessable
 		}
+		if !p.complete(body.Spec) {
+			return p.faults.lost
+		}
 		id, err := ids.InstanceObjectName(body.Spec.NetworkID, body.Metadata.Name)
 		if err != nil {
 			return err
@@ -69,6 +73,15 @@ func (p *fakePlatform) CreateServer(ctx context.Context, _ principal.Credential,
 	return made, err
 }
 
+// complete says whether a server can be made of a spec.
+func (p *fakePlatform) complete(spec region.ServerCreateSpec) bool {
+	if !slices.Contains(p.images, spec.ImageID) || p.missing[string(spec.SSHCertificateAuthorityID)] {
+		return false
+	}
+	return spec.Networking == nil || !slices.ContainsFunc(spec.Networking.SecurityGroups,
+		func(id ids.SecurityGroupID) bool { return p.missing[string(id)] })
+}
+
 func (p *fakePlatform) UpdateServer(ctx context.Context, _ principal.Credential, id ids.ServerID, body region.ServerUpdate) (*region.Server, error) {
 	var updated *region.Server
 	err := p.run(ctx, "UpdateServer", func() error {
@@ -82,6 +95,9 @@ func (p *fakePlatform) UpdateServer(ctx context.Context, _ principal.Credential,
 		last := server.versions[len(server.versions)-1]
 		if last.create.FlavorID != body.Spec.FlavorID || strings.HasPrefix(string(body.Spec.UserData), "bad") {
 			return errUnprocessable
+		}
+		if !slices.Contains(p.images, body.Spec.ImageID) {
+			return errNotFound
 		}
 		last.since, last.metadata = time.Now(), body.Metadata
 		last.create.ImageID, last.create.Networking, last.create.UserData = body.Spec.ImageID, body.Spec.Networking, body.Spec.UserData
@@ -126,6 +142,34 @@ func (p *fakePlatform) Flavors(ctx context.Context, _ principal.Credential, _ id
 		return nil
 	})
 	return list, err
+}
+
+func (p *fakePlatform) Images(ctx context.Context, _ principal.Credential, _ ids.OrganizationID, _ ids.RegionID) ([]region.Image, error) {
+	var list []region.Image
+	err := p.run(ctx, "Images", func() error {
+		for _, id := range p.images {
+			image := region.Image{}
+			image.Metadata.ID = string(id)
+			list = append(list, image)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func (p *fakePlatform) SecurityGroup(ctx context.Context, _ principal.Credential, id ids.SecurityGroupID) (*region.SecurityGroup, error) {
+	return &region.SecurityGroup{}, p.run(ctx, "SecurityGroup", func() error { return p.present(string(id)) })
+}
+
+func (p *fakePlatform) SSHCertificateAuthority(ctx context.Context, _ principal.Credential, id ids.SSHCertificateAuthorityID) (*region.SSHCertificateAuthority, error) {
+	return &region.SSHCertificateAuthority{}, p.run(ctx, "SSHCertificateAuthority", func() error { return p.present(string(id)) })
+}
+
+func (p *fakePlatform) present(id string) error {
+	if p.missing[id] {
+		return errNotFound
+	}
+	return nil
 }
 
 func (p *fakePlatform) CreateAllocation(ctx context.Context, _ principal.Credential, _ ids.OrganizationID, _ ids.ProjectID, body identity.AllocationWrite) (*identity.Allocation, error) {
@@ -205,4 +249,8 @@ func (p *fakePlatform) Project(ctx context.Context, _ principal.Credential, _ id
 		return nil
 	})
 	return &identity.Project{}, err
+}
+
+func (p *fakePlatform) gpus(flavor ids.FlavorID) int {
+	return physicalGPUs(p.flavors)[string(flavor)]
 }

@@ -46,9 +46,12 @@ type fakePlatform struct {
 	ledger quota.Ledger
 	faults *faults
 
-	mu          sync.Mutex
-	networks    map[ids.NetworkID]region.Network
-	flavors     []region.Flavor
+	mu       sync.Mutex
+	networks map[ids.NetworkID]region.Network
+	flavors  []region.Flavor
+	images   []ids.ImageID
+	// missing are the security groups and authorities that do not exist.
+	missing     map[string]bool
 	servers     []*fakeServer
 	allocations map[ids.AllocationID]identity.AllocationSpec
 	made        int
@@ -95,6 +98,8 @@ func newFakePlatform(t *testing.T) *fakePlatform {
 		faults:      &faults{},
 		networks:    map[ids.NetworkID]region.Network{alphaNet: network},
 		flavors:     []region.Flavor{plain, gpu},
+		images:      []ids.ImageID{ubuntu, ubuntuGPU},
+		missing:     map[string]bool{},
 		allocations: map[ids.AllocationID]identity.AllocationSpec{},
 		limits:      map[string]int{},
 		calls:       map[string]int{},
@@ -203,10 +208,6 @@ func (p *fakePlatform) checkCharge(instance ids.InstanceID, spec region.ServerCr
 		}
 	}
 	p.t.Errorf("a server of %s costing %+v is not paid for: %v", instance, cost, p.allocations)
-}
-
-func (p *fakePlatform) gpus(flavor ids.FlavorID) int {
-	return physicalGPUs(p.flavors)[string(flavor)]
 }
 
 // total is what is charged of a kind.

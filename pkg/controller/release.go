@@ -13,6 +13,7 @@ import (
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/quota"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
 )
@@ -158,24 +159,8 @@ func (r *Reconciler) release(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// giveBack deletes an allocation. One that is gone, alone or with its project,
-// is given back.
 func (r *Reconciler) giveBack(ctx context.Context, s *subject, id ids.AllocationID) error {
-	who := s.principal
-	err := r.identity.DeleteAllocation(ctx, r.signer.Sign(who), who.OrganizationID, who.ProjectID, id)
-	if err == nil || unikorn.IsNotFound(err) {
-		return nil
-	}
-	if !unikorn.IsServerError(err) {
-		return err
-	}
-	// Identity answers so for a project that does not exist, and for its own
-	// failures.
-	_, projectErr := r.identity.Project(ctx, r.signer.Sign(who), who.OrganizationID, who.ProjectID)
-	if unikorn.IsNotFound(projectErr) {
-		return nil
-	}
-	return err
+	return quota.Release(ctx, r.identity, r.signer.Sign(s.principal), s.principal, id)
 }
 
 // letGo takes the finalizer off.

@@ -44,7 +44,7 @@ func serversOf(servers []region.Server, s *subject) []*region.Server {
 // billable next to last, and the look at what the API server has last.
 func (r *Reconciler) create(ctx context.Context, s *subject) (*region.Server, verdict, error) {
 	steps := []func(context.Context, *subject) error{
-		r.checkNamesake, r.announce, r.checkOwner, r.checkFlavor, r.cover, r.checkCurrent,
+		r.checkNamesake, r.announce, r.checkOwner, r.checkFlavor, r.checkDoubts, r.cover, r.checkCurrent,
 	}
 	for _, step := range steps {
 		if err := step(ctx, s); err != nil {
@@ -138,6 +138,11 @@ func (r *Reconciler) update(ctx context.Context, s *subject, server *region.Serv
 		r.event(s, corev1.EventTypeNormal, EventServerUpdated, "Update", "Changed server "+server.Metadata.ID)
 		return updated, changing, nil
 	case unikorn.IsBadRequest(err), unikorn.IsNotFound(err):
+		if unikorn.IsNotFound(err) {
+			if err := r.checkReferences(ctx, s); err != nil {
+				return server, verdict{}, err
+			}
+		}
 		// It is being deleted, or gone: the next look shows it.
 		changing.again = readLag
 		return server, changing, nil
@@ -155,7 +160,7 @@ func (r *Reconciler) replace(ctx context.Context, s *subject, server *region.Ser
 	if previous.generation == s.object.Generation && !previous.created.Equal(server.Metadata.CreationTime) {
 		return server, verdict{}, park(v1alpha1.ReasonErrored, "The region made the server differently from what the spec asks for.")
 	}
-	for _, step := range []func(context.Context, *subject) error{r.checkOwner, r.checkFlavor, r.cover, r.checkCurrent} {
+	for _, step := range []func(context.Context, *subject) error{r.checkOwner, r.checkFlavor, r.checkReferences, r.cover, r.checkCurrent} {
 		if err := step(ctx, s); err != nil {
 			return server, verdict{}, err
 		}

@@ -32,7 +32,11 @@ var (
 		Actor:           "ada@acme.example",
 	}
 
-	errDown    = &unikorn.Error{Service: unikorn.IdentityService, Operation: "Allocations", Kind: unikorn.Unavailable}
+	errDown   = &unikorn.Error{Service: unikorn.IdentityService, Operation: "Allocations", Kind: unikorn.Unavailable}
+	errServer = &unikorn.Error{
+		Service: unikorn.IdentityService, Operation: "Allocations", Kind: unikorn.Unavailable,
+		StatusCode: http.StatusInternalServerError, Code: unikorn.ServerError,
+	}
 	errMissing = &unikorn.Error{
 		Service: unikorn.IdentityService, Operation: "Allocations", Kind: unikorn.Refused,
 		StatusCode: http.StatusNotFound, Code: unikorn.NotFound,
@@ -57,7 +61,10 @@ func (d *diary) read() []string {
 	return slices.Clone(d.events)
 }
 
-var _ Allocations = &bank{}
+var (
+	_ Allocations = &bank{}
+	_ Releaser    = &bank{}
+)
 
 // bank is identity with one allocation at the most. It checks that calls come
 // from the service, about the project that pays, with the context alive.
@@ -145,6 +152,13 @@ func (b *bank) DeleteAllocation(ctx context.Context, credential principal.Creden
 	}
 	b.held = nil
 	return nil
+}
+
+func (b *bank) Project(ctx context.Context, credential principal.Credential, organization ids.OrganizationID, project ids.ProjectID) (*identity.Project, error) {
+	if err := b.answer(ctx, credential, organization, project, "look for project"); err != nil {
+		return nil, err
+	}
+	return &identity.Project{}, nil
 }
 
 func (b *bank) show() *identity.Allocation {

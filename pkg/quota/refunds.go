@@ -13,7 +13,6 @@ import (
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
-	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
 )
 
 // refundTimeout bounds one attempt to give an allocation back.
@@ -22,16 +21,15 @@ const refundTimeout = 10 * time.Second
 // Refunds gives back allocations that paid for nothing, for as long as it
 // takes.
 type Refunds struct {
-	allocations Allocations
-	clock       clock.Clock
-	stop        chan struct{}
-	running     sync.WaitGroup
+	identity Releaser
+	clock    clock.Clock
+	stop     chan struct{}
+	running  sync.WaitGroup
 }
 
-// NewRefunds returns refunds that are given back through allocations. Drain
-// ends them.
-func NewRefunds(allocations Allocations) *Refunds {
-	return &Refunds{allocations: allocations, clock: clock.RealClock{}, stop: make(chan struct{})}
+// NewRefunds returns refunds that are given back to identity. Drain ends them.
+func NewRefunds(identity Releaser) *Refunds {
+	return &Refunds{identity: identity, clock: clock.RealClock{}, stop: make(chan struct{})}
 }
 
 // Give gives the allocation back: before it returns if identity answers, else
@@ -79,9 +77,5 @@ func (r *Refunds) pause(d time.Duration) bool {
 func (r *Refunds) attempt(ctx context.Context, owner principal.Principal, id ids.AllocationID) error {
 	ctx, cancel := context.WithTimeout(ctx, refundTimeout)
 	defer cancel()
-	err := r.allocations.DeleteAllocation(ctx, principal.Service(owner), owner.OrganizationID, owner.ProjectID, id)
-	if unikorn.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return Release(ctx, r.identity, principal.Service(owner), owner, id)
 }

@@ -94,6 +94,33 @@ func TestGoneMeanwhileCountsAsGivenBack(t *testing.T) {
 	expectEvents(t, b.diary, giveBack, giveBack)
 }
 
+// Identity answers 500 for what is in a project that does not exist any more,
+// and for its own failures.
+func TestGoneWithItsProjectCountsAsGivenBack(t *testing.T) {
+	const look = "look for project"
+	for name, test := range map[string]struct {
+		project error
+		retried bool
+	}{
+		"the project is gone":    {project: errMissing},
+		"the project is there":   {retried: true},
+		"nobody knows":           {project: errDown, retried: true},
+		"identity cannot say so": {project: errServer, retried: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, refunds, _ := refundsAt(t, errServer)
+			b.failures[look] = []error{test.project}
+			refunds.Give(t.Context(), ada, computetest.Allocation)
+			refunds.Drain()
+			want := []string{giveBack, look}
+			if test.retried {
+				want = append(want, giveBack)
+			}
+			expectEvents(t, b.diary, want...)
+		})
+	}
+}
+
 // At the end nothing waits for its time any more: the clock does not move.
 func TestDrainTriesOnceMore(t *testing.T) {
 	for name, answers := range map[string][]error{"in vain": {errDown, errDown, errDown, errDown}, "with success": {errDown}} {

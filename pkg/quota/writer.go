@@ -23,7 +23,6 @@ type Allocations interface {
 	CreateAllocation(ctx context.Context, credential principal.Credential, organization ids.OrganizationID, project ids.ProjectID, allocation identity.AllocationWrite) (*identity.Allocation, error)
 	Allocation(ctx context.Context, credential principal.Credential, organization ids.OrganizationID, project ids.ProjectID, id ids.AllocationID) (*identity.Allocation, error)
 	UpdateAllocation(ctx context.Context, credential principal.Credential, organization ids.OrganizationID, project ids.ProjectID, id ids.AllocationID, allocation identity.AllocationWrite) (*identity.Allocation, error)
-	DeleteAllocation(ctx context.Context, credential principal.Credential, organization ids.OrganizationID, project ids.ProjectID, id ids.AllocationID) error
 }
 
 type instanceWriter = crbacked.Writer[*v1alpha1.ComputeInstance]

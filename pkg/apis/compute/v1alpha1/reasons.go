@@ -23,8 +23,8 @@ const (
 	ReasonDependencyNotReady = "DependencyNotReady"
 	// ReasonDependencyFailed: something the server needs failed.
 	ReasonDependencyFailed = "DependencyFailed"
-	// ReasonDependencyNotFound: network or flavor do not exist. Looked for
-	// again every now and then.
+	// ReasonDependencyNotFound: something that the spec refers to does not
+	// exist. Looked for again every now and then.
 	ReasonDependencyNotFound = "DependencyNotFound"
 
 	// ReasonPaused: spec.pause holds a change of the server back.
