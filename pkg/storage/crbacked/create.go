@@ -6,11 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/storage"
 )
 
@@ -141,15 +139,4 @@ func (s *Store[O, C]) withdraw(ctx context.Context, at scope, created *Stored[C]
 		return nil
 	}
 	return s.naming.hostError(renaming, cr.Name, at.name)
-}
-
-// persistently repeats do a few times.
-func persistently(ctx context.Context, do func() error) error {
-	backoff := wait.Backoff{Duration: 20 * time.Millisecond, Factor: 3, Jitter: 0.2, Steps: 6}
-	for {
-		err := do()
-		if err == nil || backoff.Steps == 0 || !sleep(ctx, backoff.Step()) {
-			return err
-		}
-	}
 }

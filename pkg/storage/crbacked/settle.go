@@ -42,8 +42,7 @@ func (w *settlingWriter[C]) Create(ctx context.Context, cr C) (*Stored[C], error
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.timeout)
 	defer cancel()
-	backoff := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 1 << 16, Cap: 5 * time.Second}
-	for unknownOutcome(err) {
+	for backoff := outageBackoff(); unknownOutcome(err); {
 		if !sleep(ctx, backoff.Step()) {
 			return nil, &outcomeUnknownError{cause: err}
 		}
@@ -52,27 +51,44 @@ func (w *settlingWriter[C]) Create(ctx context.Context, cr C) (*Stored[C], error
 	return created, err
 }
 
+// repeat creates cr once more, and looks what is there if that fails: refused
+// now is not refused before, since the host checks requests before it looks
+// for what they name.
 func (w *settlingWriter[C]) repeat(ctx context.Context, cr C) (*Stored[C], error) {
-	created, conflict := w.host.create(ctx, cr)
-	if !apierrors.IsAlreadyExists(conflict) {
-		// A refused connection settles nothing here: what it may have refused
-		// is the repetition only.
-		if isRefusedConnection(conflict) {
-			conflict = &outcomeUnknownError{cause: conflict}
-		}
-		return created, conflict
+	created, err := w.host.create(ctx, cr)
+	if err == nil {
+		return created, nil
 	}
-	found, err := w.host.get(ctx, cr.GetNamespace(), cr.GetName(), "")
-	if isMissing(err) {
-		return nil, conflict
-	}
-	if err != nil {
+	found, lookup := w.host.get(ctx, cr.GetNamespace(), cr.GetName(), "")
+	switch {
+	case lookup == nil && w.ours(cr, found.Object):
+		return found, nil
+	case lookup == nil, isMissing(lookup):
+		return nil, err
+	default:
 		return nil, &outcomeUnknownError{cause: err}
 	}
-	if !w.ours(cr, found.Object) {
-		return nil, conflict
+}
+
+// outageBackoff is the pace of what has to wait for the host to come back.
+func outageBackoff() wait.Backoff {
+	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 1 << 16, Cap: 5 * time.Second}
+}
+
+// persistently repeats do until it succeeds, is refused, or ctx ends.
+func persistently(ctx context.Context, do func() error) error {
+	for backoff := outageBackoff(); ; {
+		err := do()
+		if err == nil || isRefusal(err) || !sleep(ctx, backoff.Step()) {
+			return err
+		}
 	}
-	return found, nil
+}
+
+// isRefusal tells that the host has answered, and will not answer otherwise.
+func isRefusal(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && !unknownOutcome(err) && !apierrors.IsTooManyRequests(err)
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

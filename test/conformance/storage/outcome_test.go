@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -70,6 +71,23 @@ func overtaken(t *testing.T) func(http.RoundTripper, *http.Request) (*http.Respo
 	}
 }
 
+// lostAnswerThenRefused has the first answer lost and the second request
+// refused before the host looks for the object.
+func lostAnswerThenRefused() func(http.RoundTripper, *http.Request) (*http.Response, error) {
+	var lost atomic.Bool
+	return func(next http.RoundTripper, request *http.Request) (*http.Response, error) {
+		if lost.CompareAndSwap(false, true) {
+			return lostAnswer(next, request)
+		}
+		return &http.Response{
+			StatusCode: http.StatusForbidden,
+			Header:     http.Header{"Content-Type": {"application/json"}},
+			Body:       io.NopCloser(strings.NewReader(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"no"}`)),
+			Request:    request,
+		}, nil
+	}
+}
+
 func attempted(id string) *example.Pod {
 	return &example.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: namespace, Annotations: map[string]string{attempt: id}}}
 }
@@ -81,6 +99,7 @@ func TestCreateWhoseAnswerIsLost(t *testing.T) {
 	}{
 		"after the write":        {func(*testing.T) layout { return losing(1, lostAnswer) }, false},
 		"after it, repeatedly":   {func(*testing.T) layout { return losing(3, lostAnswer) }, false},
+		"after it, then refused": {func(*testing.T) layout { return losing(2, lostAnswerThenRefused()) }, false},
 		"before the write":       {func(*testing.T) layout { return losing(1, lostRequest) }, false},
 		"before somebody else's": {func(t *testing.T) layout { return losing(1, overtaken(t)) }, true},
 	} {
