@@ -65,6 +65,7 @@ func newStorages(config *ExtraConfig) (*storages, error) {
 		Fields:                  instance.HostSelectors(),
 		FieldManager:            "instance-apiserver",
 		Ours:                    quota.SameAllocation,
+		Collision:               func(_ string, created *compute.Instance) error { return instance.NameTaken(created) },
 		SettleTimeout:           settleTimeout,
 		Decorate: func(next crbacked.Writer[*v1alpha1.ComputeInstance]) crbacked.Writer[*v1alpha1.ComputeInstance] {
 			return quota.NewWriter(next, config.Allocations, config.Ledger, config.Refunds)

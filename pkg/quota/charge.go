@@ -22,6 +22,9 @@ type Charge struct {
 	// Cost is what the instance takes once it is written. On an update this is
 	// the larger of the old and the new cost, kind by kind.
 	Cost Cost
+	// Taken is the object name that a create of this request ran into, if it
+	// did. Another attempt at the same name would be charged for nothing.
+	Taken string
 }
 
 type chargeKey struct{}

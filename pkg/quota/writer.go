@@ -70,6 +70,9 @@ func (w *Writer) Create(ctx context.Context, instance *v1alpha1.ComputeInstance)
 		// Given back, it could leave an instance that nobody pays for.
 		unsettledWrites.Inc()
 	case err != nil:
+		if apierrors.IsAlreadyExists(err) {
+			charge.Taken = instance.Name
+		}
 		w.refunds.Give(ctx, owner, id)
 	}
 	return stored, err

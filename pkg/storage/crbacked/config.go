@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/client-go/rest"
 )
 
@@ -95,6 +96,10 @@ type Config[O, C Object] struct {
 	// OutcomeUnknown.
 	Ours func(sent, found C) bool
 
+	// Collision is the error of a create whose name is free but whose custom
+	// resource's name is taken. Optional: the storage error that the key exists.
+	Collision func(key string, obj O) error
+
 	// SettleTimeout bounds how long a create with unknown outcome is repeated,
 	// whatever became of the caller. Optional: 30 seconds.
 	SettleTimeout time.Duration
@@ -114,6 +119,9 @@ func (c *Config[O, C]) complete() error {
 	}
 	if c.ForeignName == nil {
 		c.ForeignName = func(string) bool { return false }
+	}
+	if c.Collision == nil {
+		c.Collision = func(key string, _ O) error { return storage.NewKeyExistsError(key, 0) }
 	}
 	if c.Decorate == nil {
 		c.Decorate = func(next Writer[C]) Writer[C] { return next }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/storage"
@@ -102,7 +103,7 @@ func (s *Store[O, C]) createByUpdate(ctx context.Context, c *change) error {
 		return err
 	}
 	err = s.insert(ctx, c.scope, next.(O), c.destination)
-	if !storage.IsExist(err) {
+	if !storage.IsExist(err) && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	// Somebody created it in between, and then it is an update; unless it is

@@ -222,3 +222,19 @@ func TestCreateWarnsOfReservedKeys(t *testing.T) {
 		t.Errorf("labels %v, creator %q, finalizers %q", got.Labels, got.Annotations[v1alpha1.AnnotationCreator], got.Finalizers)
 	}
 }
+
+// No other generated name helps where the name on the network is taken, and
+// each attempt would be charged.
+func TestTakenNameOnTheNetworkIsTriedOnce(t *testing.T) {
+	d := newDesk(t)
+	d.memory.collides = true
+	_, err := d.create(t, computetest.Instance(func(instance *compute.Instance) {
+		instance.Name, instance.GenerateName, instance.Spec.Name = "", "web-", "web-1"
+	}))
+	if !apierrors.IsAlreadyExists(err) {
+		t.Errorf("got %v", err)
+	}
+	if len(d.memory.charges) != 1 {
+		t.Errorf("charged %d times", len(d.memory.charges))
+	}
+}

@@ -94,7 +94,7 @@ func (l *lookups) network(ctx context.Context) error {
 // whatever network comes next, and the client learns of it now. It is the same
 // for a network that is missing and for one that is somebody else's.
 func (l *lookups) sizesAnywhere(ctx context.Context) error {
-	regions, err := l.references.Regions(ctx, l.credential, l.scope.Organization)
+	regions, err := visibleList(l.references.Regions(ctx, l.credential, l.scope.Organization))
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (l *lookups) sizesAnywhere(ctx context.Context) error {
 
 func (l *lookups) sizes(ctx context.Context, in ids.RegionID) {
 	l.group.Go(func() error {
-		flavors, err := l.references.Flavors(ctx, l.credential, l.scope.Organization, in)
+		flavors, err := visibleList(l.references.Flavors(ctx, l.credential, l.scope.Organization, in))
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (l *lookups) sizes(ctx context.Context, in ids.RegionID) {
 		return nil
 	})
 	l.group.Go(func() error {
-		images, err := l.references.Images(ctx, l.credential, l.scope.Organization, in)
+		images, err := visibleList(l.references.Images(ctx, l.credential, l.scope.Organization, in))
 		if err != nil {
 			return err
 		}
@@ -158,6 +158,14 @@ func record[T any](l *lookups, into *lookup[T], list []T, at int) {
 
 // visible turns the error of something the caller cannot see into nothing.
 func visible[T any](found *T, err error) (*T, error) {
+	if unikorn.IsNotVisible(err) {
+		return nil, nil
+	}
+	return found, err
+}
+
+// visibleList is a list of nothing for a caller who may see none of it.
+func visibleList[T any](found []T, err error) ([]T, error) {
 	if unikorn.IsNotVisible(err) {
 		return nil, nil
 	}

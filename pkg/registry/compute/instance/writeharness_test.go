@@ -138,6 +138,8 @@ type memory struct {
 	objects map[string]*compute.Instance
 	// occupied is how many creates yet to come meet a name that is taken.
 	occupied int
+	// collides says that what is to be created meets the name on the network.
+	collides bool
 	// meanwhile, if set, is a change by somebody else that the next update meets.
 	meanwhile func(*compute.Instance)
 	charges   []quota.Charge
@@ -168,6 +170,12 @@ func (m *memory) Create(ctx context.Context, key string, obj, out runtime.Object
 	if m.occupied > 0 || m.objects[key] != nil {
 		m.occupied--
 		return storage.NewKeyExistsError(key, 0)
+	}
+	if m.collides {
+		charge := &findingsFrom(ctx).charge
+		m.charges = append(m.charges, *charge)
+		charge.Taken = string(computetest.ObjectName)
+		return NameTaken(obj.(*compute.Instance))
 	}
 	return m.put(ctx, key, obj, out)
 }

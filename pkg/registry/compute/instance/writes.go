@@ -5,6 +5,7 @@ package instance
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -90,8 +91,12 @@ func (w *writes) beginCreate(ctx context.Context, obj runtime.Object, options *m
 		}
 		found.checked = true
 	}
+	if err := refuseSecondCharge(found.charge.Taken, trial); err != nil {
+		return nil, err
+	}
 	found.charge = quota.Charge{
 		Due:       true,
+		Taken:     found.charge.Taken,
 		Confirm:   func(ctx context.Context) error { return w.confirmScope(ctx, scope, trial.Namespace, trial.Name) },
 		Principal: caller.Principal,
 		Cost:      found.facts.cost(&trial.Spec),
@@ -181,7 +186,30 @@ func (w *writes) refuseTakenName(ctx context.Context, instance *compute.Instance
 	if err != nil || !taken {
 		return err
 	}
-	return apierrors.NewAlreadyExists(compute.Resource("instances"), instance.Name)
+	return NameTaken(instance)
+}
+
+// refuseSecondCharge ends the attempts at a generated metadata.name early where
+// it is spec.name that is taken: no other metadata.name would help, and each
+// attempt is charged before it fails.
+func refuseSecondCharge(taken string, instance *compute.Instance) error {
+	name, err := ids.InstanceObjectName(instance.Spec.NetworkID, instance.Spec.Name)
+	if err != nil {
+		return err
+	}
+	if taken == string(name) {
+		return NameTaken(instance)
+	}
+	return nil
+}
+
+// NameTaken is the error of a new instance whose name on the network another
+// one has, whatever that is called in the namespace.
+func NameTaken(instance *compute.Instance) error {
+	err := apierrors.NewAlreadyExists(compute.Resource("instances"), instance.Name)
+	err.ErrStatus.Message = fmt.Sprintf("%s: the name %q (spec.name) is taken on network %s",
+		err.ErrStatus.Message, instance.Spec.Name, instance.Spec.NetworkID)
+	return err
 }
 
 // cost is what the instance costs with the flavor that was found.
