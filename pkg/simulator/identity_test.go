@@ -108,6 +108,14 @@ var _ = Describe("Identity", func() {
 		h.adminCall(http.MethodDelete, "/projects/"+string(world.Alpha), nil)
 		refused(h.charger().delete(alpha+"/"+id), http.StatusInternalServerError, "server_error")
 		Expect(h.adminCall(http.MethodGet, "/allocations", nil).body).To(Equal("[]"))
+
+		By("and is made again")
+		again := fmt.Sprintf(`{"organizationId": %q, "name": "alpha"}`, world.Acme)
+		h.adminCall(http.MethodPut, "/projects/"+string(world.Alpha), again)
+		Expect(h.charger().post(alpha, charge(1, 0, 0)).status).To(Equal(http.StatusCreated))
+		admin := caller{base: h.admin, client: http.DefaultClient}
+		Expect(admin.put("/projects/"+string(world.Alpha), again).status).To(Equal(http.StatusConflict))
+		Expect(admin.put("/projects/"+missing, `{"organizationId": "`+missing+`"}`).status).To(Equal(http.StatusNotFound))
 	})
 
 	It("contracts 9.24 DELETE is 202, again 404", func() {

@@ -14,7 +14,6 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/identity"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
-	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/acl"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/fault"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/requestlog"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
@@ -44,6 +43,7 @@ PUT    /faults                    [{"service", "method", "path", "status", "head
 GET    /settings                  settings in force   PUT merges into them
 GET    /quotas/{organizationID}   quotas              PUT changes them: {"servers": 10}, null for the default
 PUT    /people/{name}             {"<projectID>": "editor" or "viewer"}, {} makes the person unknown
+PUT    /projects/{projectID}      make a project: {"organizationId", "name"}
 DELETE /projects/{projectID}      remove a project, and the allocations in it
 GET    /healthz                   ok
 `
@@ -67,6 +67,7 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("GET /quotas/{organizationID}", answer(http.StatusOK, a.quotas))
 	mux.HandleFunc("PUT /quotas/{organizationID}", answer(http.StatusOK, a.setQuotas))
 	mux.HandleFunc("PUT /people/{name}", answer(http.StatusNoContent, a.setPerson))
+	mux.HandleFunc("PUT /projects/{projectID}", answer(http.StatusNoContent, a.makeProject))
 	mux.HandleFunc("DELETE /projects/{projectID}", answer(http.StatusNoContent, a.removeProject))
 	return mux
 }
@@ -173,21 +174,4 @@ func (a *API) setQuotas(r *http.Request) (any, error) {
 		return nil, err
 	}
 	return a.quotas(r)
-}
-
-func (a *API) setPerson(r *http.Request) (any, error) {
-	roles, err := decode[map[ids.ProjectID]acl.Role](r.Body)
-	if err != nil {
-		return nil, err
-	}
-	for _, role := range roles {
-		if role != acl.RoleEditor && role != acl.RoleViewer {
-			return nil, fmt.Errorf("role is %q, want %s or %s", role, acl.RoleEditor, acl.RoleViewer)
-		}
-	}
-	return nil, a.World.SetRoles(r.PathValue("name"), roles)
-}
-
-func (a *API) removeProject(r *http.Request) (any, error) {
-	return nil, a.World.RemoveProject(ids.ProjectID(r.PathValue("projectID")))
 }

@@ -52,6 +52,21 @@ func (w *World) Projects(organization ids.OrganizationID) []identity.Project {
 	return projects
 }
 
+// MakeProject makes a project of an organization. What else is in region under
+// its id, from before it was removed, is its own again.
+func (w *World) MakeProject(organization ids.OrganizationID, id ids.ProjectID, name string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, present := w.organizations[organization]; !present {
+		return ErrNotFound
+	}
+	if _, taken := w.projects[id]; taken {
+		return ErrTaken
+	}
+	w.addProject(organization, id, name)
+	return nil
+}
+
 // RemoveProject removes a project and, with its namespace, the allocations in
 // it.
 func (w *World) RemoveProject(id ids.ProjectID) error {
