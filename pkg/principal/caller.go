@@ -56,7 +56,8 @@ func (c Caller) Credential() Credential {
 }
 
 // Resolve says who the caller of a request about a project is. It fails with
-// Forbidden when the platform has no name for the caller.
+// Forbidden when the platform has no name for the caller, and for a person who
+// is known not to be in the organization.
 func (r Resolver) Resolve(caller user.Info, organization ids.OrganizationID, project ids.ProjectID) (Caller, error) {
 	if sets.New(caller.GetGroups()...).HasAny(r.PlatformGroups...) {
 		return Caller{Principal: about(organization, project, TypeService, caller.GetName()), Platform: true}, nil
@@ -71,6 +72,11 @@ func (r Resolver) Resolve(caller user.Info, organization ids.OrganizationID, pro
 	p := about(organization, project, TypeUser, actor)
 	if organizations := organizationIDs(caller); len(organizations) > 0 {
 		p.OrganizationIDs = organizations
+	}
+	if !slices.Contains(p.OrganizationIDs, organization) {
+		// The services have no better answer to this than that they failed.
+		return Caller{}, apierrors.NewForbidden(instances, "", fmt.Errorf(
+			"user %q is not in the organization of the namespace, %s", caller.GetName(), organization))
 	}
 	return Caller{Principal: p}, nil
 }

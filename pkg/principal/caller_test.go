@@ -46,10 +46,6 @@ func TestResolve(t *testing.T) {
 			}},
 			kind: principal.TypeUser, actor: "alice", organizations: []ids.OrganizationID{acme, other},
 		},
-		"a person of another organization only": {
-			user: user.DefaultInfo{Name: "alice", Extra: map[string][]string{principal.OrganizationIDsExtra: {string(other)}}},
-			kind: principal.TypeUser, actor: "alice", organizations: []ids.OrganizationID{other},
-		},
 		"a service account": {
 			resolver: principal.Resolver{UsernamePrefix: "oidc:"},
 			user: user.DefaultInfo{Name: robot, Extra: map[string][]string{
@@ -115,5 +111,16 @@ func TestResolveRefuses(t *testing.T) {
 				t.Errorf("%q says neither who it is nor what to do", err)
 			}
 		})
+	}
+}
+
+// The services answer what they are asked for somebody of another organization
+// as if they were broken.
+func TestResolveRefusesPeopleOfOtherOrganizations(t *testing.T) {
+	_, err := principal.Resolver{}.Resolve(&user.DefaultInfo{Name: "alice", Extra: map[string][]string{
+		principal.OrganizationIDsExtra: {string(other)},
+	}}, acme, alpha)
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `"alice" is not in the organization`) {
+		t.Errorf("got %v", err)
 	}
 }

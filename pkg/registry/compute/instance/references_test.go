@@ -122,6 +122,8 @@ func TestNotVisibleIsNoError(t *testing.T) {
 		"Network":                 "FieldValueNotFound spec.networkID",
 		"SecurityGroup":           "FieldValueNotFound spec.networking.securityGroupIDs[0]",
 		"SSHCertificateAuthority": "FieldValueNotFound spec.sshCertificateAuthorityID",
+		"Flavors":                 "FieldValueNotFound spec.flavorID",
+		"Images":                  "FieldValueNotFound spec.imageID",
 	}
 	for method, cause := range tests {
 		for _, status := range []int{http.StatusNotFound, http.StatusForbidden} {
@@ -136,6 +138,17 @@ func TestNotVisibleIsNoError(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestNoRegionIsVisible(t *testing.T) {
+	p := newPlatform()
+	p.failures["Network"] = notVisible(http.StatusForbidden, true)
+	p.failures["Regions"] = notVisible(http.StatusForbidden, true)
+	got, err := gather(t, p, person)
+	if err != nil {
+		t.Fatal(err)
+	}
+	computetest.ExpectCauses(t, got.validate(ownedSpec(), home), "FieldValueNotFound spec.networkID")
 }
 
 func TestNoAnswerIsAnError(t *testing.T) {
