@@ -92,6 +92,14 @@ func TestWarningsOfChange(t *testing.T) {
 		"authority": {edit: withoutAuthority(note), want: []string{"spec.sshCertificateAuthorityID: the machine is replaced"}},
 		"image":     {edit: func(i *compute.Instance) { i.Spec.ImageID = otherImage }, want: []string{"spec.imageID: the machine is rebuilt"}},
 		"user data": {edit: withUserData(secretScript), want: []string{"spec.userData: the change takes effect"}},
+		"user data that region refuses": {
+			edit: withUserData("password: hunter2\n"),
+			want: []string{"spec.userData: the change takes effect", "spec.userData: the platform will not change or replace the machine with it: user data is in no format"},
+		},
+		"user data of a new machine": {
+			edit: func(i *compute.Instance) { enlarge(i); withUserData("#!\n")(i) },
+			want: []string{"spec.flavorID: the machine is replaced", "spec.userData: user data fails in the guest"},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

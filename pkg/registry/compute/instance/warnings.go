@@ -4,6 +4,7 @@ package instance
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
 )
@@ -18,12 +19,27 @@ func warnOfChange(spec, stored *compute.InstanceSpec) []string {
 	if spec.SSHCertificateAuthorityID != stored.SSHCertificateAuthorityID {
 		warnings = append(warnings, "spec.sshCertificateAuthorityID: the machine is replaced by a new one; its root disk and its addresses are lost")
 	}
+	replaced := len(warnings) > 0
 	if spec.ImageID != stored.ImageID {
 		warnings = append(warnings, "spec.imageID: the machine is rebuilt from the new image; its root disk is lost")
 	}
-	if !bytes.Equal(spec.UserData, stored.UserData) {
+	changed := !bytes.Equal(spec.UserData, stored.UserData)
+	if changed && !replaced {
 		warnings = append(warnings, "spec.userData: the change takes effect only when the machine is replaced by a new one")
+	}
+	if changed || replaced {
+		warnings = append(warnings, warnOfRefusal(spec)...)
 		warnings = append(warnings, warnOfUserData(spec)...)
+	}
+	return warnings
+}
+
+// warnOfRefusal says why region will not take user data which an update may
+// have all the same, because it may be older than the rules.
+func warnOfRefusal(spec *compute.InstanceSpec) []string {
+	var warnings []string
+	for _, err := range validateUserData(spec) {
+		warnings = append(warnings, fmt.Sprintf("%s: the platform will not change or replace the machine with it: %s", err.Field, err.Detail))
 	}
 	return warnings
 }
