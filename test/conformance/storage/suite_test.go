@@ -80,7 +80,7 @@ var anyLayout = map[string]test{
 	"RunTestWatchContextCancel":                 plain(storagetesting.RunTestWatchContextCancel),
 	"RunTestWatcherTimeout":                     plain(storagetesting.RunTestWatcherTimeout),
 	"RunTestWatchDeleteEventObjectHaveLatestRV": plain(storagetesting.RunTestWatchDeleteEventObjectHaveLatestRV),
-	"RunTestWatchInitializationSignal":          plain(storagetesting.RunTestWatchInitializationSignal),
+	"RunTestWatchInitializationSignal":          plain(ending(storagetesting.RunTestWatchInitializationSignal)),
 	"RunTestWatchDispatchBookmarkEvents": func(ctx context.Context, t *testing.T, s *suiteStore) {
 		storagetesting.RunTestWatchDispatchBookmarkEvents(ctx, t, s, true)
 	},
@@ -154,6 +154,23 @@ func runAll(t *testing.T, l layout, groups ...map[string]test) {
 // uncounted does not check how many objects were transformed for a page: none
 // are.
 func uncounted(*testing.T, uint64, uint64) {}
+
+// ending is for a test that waits for ever where it should fail, and would take
+// the orderly end of the control planes with it.
+func ending(run func(context.Context, *testing.T, storage.Interface)) func(context.Context, *testing.T, storage.Interface) {
+	return func(ctx context.Context, t *testing.T, s storage.Interface) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			run(ctx, t, s)
+		}()
+		select {
+		case <-done:
+		case <-ctx.Done():
+			t.Fatal("the test does not end")
+		}
+	}
+}
 
 // untilTheEnd is for a test that creates as many pods as there is time for, and
 // takes it amiss when time ends in the middle of one.
