@@ -166,6 +166,9 @@ func ClientFor(host *rest.Config, gv schema.GroupVersion) (rest.Interface, error
 	config.GroupVersion = &gv
 	config.APIPath = "/apis"
 	config.QPS = -1
+	// What the host warns of is how the custom resource is stored, which is no
+	// client's doing, and would fill this server's log at each write.
+	config.WarningHandler = rest.NoWarnings{}
 	config.RateLimiter = nil
 	config.ContentType = runtime.ContentTypeJSON
 	config.AcceptContentTypes = runtime.ContentTypeJSON
