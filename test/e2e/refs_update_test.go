@@ -29,7 +29,7 @@ func retired(catalogues ...string) []fault.Fault {
 	return faults
 }
 
-var _ = Describe("An update", Serial, Ordered, func() {
+var _ = Describe("An update", Serial, Ordered, ContinueOnFailure, func() {
 	dry := metav1.PatchOptions{DryRun: dryRun}
 
 	BeforeAll(func(ctx SpecContext) {
@@ -152,7 +152,7 @@ var _ = Describe("An update", Serial, Ordered, func() {
 	})
 })
 
-var _ = Describe("Warnings", Ordered, func() {
+var _ = Describe("Warnings", Ordered, ContinueOnFailure, func() {
 	// warnedBy is what kubectl prints of a patch that succeeds with warnings.
 	warnedBy := func(ctx context.Context, patch string) error {
 		_, err := env.Kubectl(ctx, environment.AlphaEditor, "patch", "inst", "web-1", "--type=merge", "--dry-run=server", "--warnings-as-errors", "-p", patch)

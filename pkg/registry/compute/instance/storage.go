@@ -79,7 +79,8 @@ func (r *REST) Create(ctx context.Context, obj runtime.Object, validate rest.Val
 
 // Update implements rest.Updater.
 func (r *REST) Update(ctx context.Context, name string, object rest.UpdatedObjectInfo, validateCreate rest.ValidateObjectFunc, validateUpdate rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.store.Update(forWrite(ctx), name, object, validateCreate, validateUpdate, forceAllowCreate, options)
+	updated, created, err := r.store.Update(forWrite(ctx), name, object, validateCreate, validateUpdate, forceAllowCreate, options)
+	return updated, created, patchError(err, name)
 }
 
 // forWrite gives a request a place for what is found out on the way.

@@ -143,5 +143,6 @@ func (strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []stri
 // WarningsOnUpdate implements rest.RESTUpdateStrategy.
 func (strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
 	instance, stored := obj.(*compute.Instance), old.(*compute.Instance)
-	return append(findingsFrom(ctx).warnings, warnOfChange(&instance.Spec, &stored.Spec)...)
+	found := findingsFrom(ctx)
+	return append(found.warnings, found.facts.warnOfChange(&instance.Spec, &stored.Spec)...)
 }

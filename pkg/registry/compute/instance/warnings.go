@@ -11,7 +11,7 @@ import (
 
 // warnOfChange says what a change of the spec costs beyond what it says:
 // docs/reference/wire.md, "Servers".
-func warnOfChange(spec, stored *compute.InstanceSpec) []string {
+func (f *facts) warnOfChange(spec, stored *compute.InstanceSpec) []string {
 	var warnings []string
 	if spec.FlavorID != stored.FlavorID {
 		warnings = append(warnings, "spec.flavorID: the machine is replaced by a new one; its root disk and its addresses are lost")
@@ -28,17 +28,21 @@ func warnOfChange(spec, stored *compute.InstanceSpec) []string {
 		warnings = append(warnings, "spec.userData: the change takes effect only when the machine is replaced by a new one")
 	}
 	if changed || replaced {
-		warnings = append(warnings, warnOfRefusal(spec)...)
+		warnings = append(warnings, f.warnOfRefusal(spec)...)
 		warnings = append(warnings, warnOfUserData(spec)...)
 	}
 	return warnings
 }
 
-// warnOfRefusal says why region will not take user data which an update may
-// have all the same, because it may be older than the rules.
-func warnOfRefusal(spec *compute.InstanceSpec) []string {
+// warnOfRefusal says why the platform will not take user data which an update
+// may have all the same, because it may be older than the rules.
+func (f *facts) warnOfRefusal(spec *compute.InstanceSpec) []string {
+	errs := validateUserData(spec)
+	if len(errs) == 0 {
+		errs = f.validateUserData(spec)
+	}
 	var warnings []string
-	for _, err := range validateUserData(spec) {
+	for _, err := range errs {
 		warnings = append(warnings, fmt.Sprintf("%s: the platform will not change or replace the machine with it: %s", err.Field, err.Detail))
 	}
 	return warnings

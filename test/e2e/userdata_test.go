@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	gomegatypes "github.com/onsi/gomega/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
+)
+
+// password is in all user data of these specs and must be seen nowhere else.
+const password = "correct-horse-battery-staple"
+
+// largest is how many bytes of user data the provider takes.
+const largest = 49149
+
+// payload is user data, and what becomes of it without and with an SSH
+// certificate authority: what it is refused with, or warned of, or neither.
+type payload struct {
+	name string
+	raw  []byte
+
+	refused, warned               string
+	refusedManaged, warnedManaged string
+}
+
+func (p payload) refusal(managed bool) string {
+	if managed {
+		return p.refusedManaged
+	}
+	return p.refused
+}
+
+func (p payload) warning(managed bool) string {
+	if managed {
+		return p.warnedManaged
+	}
+	return p.warned
+}
+
+// multipart is a message of a part of each kind, under a header.
+func multipart(header string) []byte {
+	return []byte(strings.ReplaceAll(header+`Content-Type: multipart/mixed; boundary="b"
+
+--b
+Content-Type: text/cloud-config
+
+#cloud-config
+password: `+password+`
+--b
+Content-Type: text/x-shellscript
+
+#!/bin/sh
+echo `+password+`
+--b--
+`, "\n", "\r\n"))
+}
+
+func compressed(raw string) []byte {
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	_, err := writer.Write([]byte(raw))
+	if err == nil {
+		err = writer.Close()
+	}
+	if err != nil {
+		panic(err)
+	}
+	return packed.Bytes()
+}
+
+// script is one of so many bytes.
+func script(size int) []byte {
+	text := "#!/bin/sh\n# " + password
+	return []byte(text + strings.Repeat("x", size-len(text)))
+}
+
+var payloads = []payload{
+	{name: "none", raw: nil},
+	{name: "cloud-config", raw: []byte("#cloud-config\npassword: " + password + "\n")},
+	{
+		name: "cloud-config that runs commands", raw: []byte("#cloud-config\nruncmd: [echo " + password + "]\n"),
+		warnedManaged: "loses its runcmd",
+	},
+	{name: "a script", raw: []byte("#!/bin/sh\necho " + password + "\n")},
+	{
+		name: "a script for no interpreter", raw: []byte("#!\necho " + password + "\n"),
+		warned: "names no interpreter", warnedManaged: "names no interpreter",
+	},
+	{name: "MIME", raw: multipart("MIME-Version: 1.0\n")},
+	{name: "MIME without a version", raw: multipart(""), warned: "needs a MIME-Version header"},
+	{
+		name: "MIME that is cut off", raw: bytes.TrimSuffix(multipart("MIME-Version: 1.0\n"), []byte("--b--\r\n")),
+		refused: "cannot be read to its end", refusedManaged: "cannot be read to its end",
+	},
+	{
+		name: "a MIME message of one part", raw: []byte("MIME-Version: 1.0\nContent-Type: text/cloud-config\n\n#cloud-config\npassword: " + password + "\n"),
+		refused: "single part", refusedManaged: "single part",
+	},
+	{
+		name: "an archive", raw: []byte("#cloud-config-archive\n- type: text/x-shellscript\n  content: |\n    #!/bin/sh\n    echo " + password + "\n"),
+		warnedManaged: "labelled text/cloud-config",
+	},
+	{
+		name: "a template", raw: []byte("## template: jinja\n#cloud-config\npassword: " + password + "\n"),
+		warnedManaged: "labelled text/jinja",
+	},
+	{name: "gzip", raw: compressed("#cloud-config\npassword: " + password + "\n"), refusedManaged: "compressed"},
+	{name: "gzip that is cut off", raw: compressed("#cloud-config\npassword: " + password + "\n")[:20], warned: "not intact gzip", refusedManaged: "compressed"},
+	{
+		name: "plain YAML", raw: []byte("password: " + password + "\n"),
+		refused: "put a first line #cloud-config before it", refusedManaged: "put a first line #cloud-config before it",
+	},
+	{name: "plain text", raw: []byte(password), refused: "its first line must start with", refusedManaged: "its first line must start with"},
+	{
+		name: "a byte order mark", raw: []byte("\ufeff#cloud-config\npassword: " + password + "\n"),
+		refused: "byte order mark", refusedManaged: "byte order mark",
+	},
+	{
+		name: "base64 twice", raw: []byte(base64.StdEncoding.EncodeToString([]byte("#cloud-config\npassword: " + password + "\n"))),
+		refused: "base64-encoded twice", refusedManaged: "base64-encoded twice",
+	},
+	{name: "just enough for a machine alone", raw: script(largest), refusedManaged: "with what is added for the SSH certificate authority"},
+	{
+		name: "more than there is room for", raw: script(largest + 1),
+		refused: "takes at most 49149", refusedManaged: "takes at most 49149",
+	},
+}
+
+// keepSecret matches texts without a trace of what is in the user data.
+func keepSecret(p payload) gomegatypes.GomegaMatcher {
+	matchers := []gomegatypes.GomegaMatcher{Not(ContainSubstring(password))}
+	if len(p.raw) > 0 {
+		encoded := base64.StdEncoding.EncodeToString(p.raw)
+		matchers = append(matchers, Not(ContainSubstring(encoded[:min(len(encoded), 40)])))
+	}
+	return And(matchers...)
+}
+
+// everyPayload makes an entry of each payload without and with an authority.
+func everyPayload() []TableEntry {
+	var entries []TableEntry
+	for _, each := range payloads {
+		entries = append(entries,
+			Entry(each.name, each, false),
+			Entry(each.name+", with an authority", each, true))
+	}
+	return entries
+}
+
+var _ = Describe("User data", Ordered, ContinueOnFailure, func() {
+	BeforeAll(func(ctx SpecContext) {
+		create(ctx, "plain")
+		create(ctx, "managed", trusting(alphaAuthority))
+		awaitRunning(ctx, "plain")
+		awaitRunning(ctx, "managed")
+	})
+
+	DescribeTable("of a new Instance is what the platform takes and the provider has room for; what the guest skips is warned of",
+		func(ctx SpecContext, of payload, managed bool) {
+			client, heardOf := warned()
+			wanted := newInstance("web-1", started(of.raw))
+			if managed {
+				trusting(alphaAuthority)(wanted)
+			}
+			_, err := client.Create(ctx, wanted, metav1.CreateOptions{DryRun: dryRun})
+			expectJudged(err, heardOf.given(), of, managed)
+		},
+		everyPayload(),
+	)
+
+	DescribeTable("of an update is refused only where it cannot go with the authority; what else is wrong with it is warned of",
+		func(ctx SpecContext, of payload, managed bool) {
+			client, heardOf := warned()
+			name := "plain"
+			if managed {
+				name = "managed"
+			}
+			patch, err := json.Marshal(map[string]any{"spec": map[string]any{"userData": of.raw}})
+			Expect(err).NotTo(HaveOccurred())
+			_, err = client.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{DryRun: dryRun})
+			given := heardOf.given()
+			if of.raw == nil {
+				Expect(err).NotTo(HaveOccurred())
+				Expect(given).To(BeEmpty())
+				return
+			}
+			if managed && bytes.HasPrefix(of.raw, []byte{0x1f, 0x8b}) {
+				expectJudged(err, given, of, managed)
+				return
+			}
+			Expect(err).NotTo(HaveOccurred())
+			Expect(strings.Join(given, "\n")).To(keepSecret(of))
+			want := []any{ContainSubstring("takes effect only when the machine is replaced")}
+			if refusal := of.refusal(managed); refusal != "" {
+				want = append(want, And(ContainSubstring("the platform will not change or replace the machine with it"), ContainSubstring(refusal)))
+			}
+			if warning := of.warning(managed); warning != "" {
+				want = append(want, ContainSubstring(warning))
+			}
+			Expect(given).To(ConsistOf(want...))
+		},
+		everyPayload(),
+	)
+
+	It("that is compressed keeps the authority from being added, and not from being taken off", func(ctx SpecContext) {
+		packed := compressed("#cloud-config\n")
+		create(ctx, "packed", started(packed))
+		_, err := merge(ctx, environment.AlphaEditor, "packed", `{"spec":{"sshCertificateAuthorityID":"`+string(alphaAuthority)+`"}}`)
+		Expect(err).To(beInvalidFor(invalidAt(userDataField)))
+		_, err = merge(ctx, environment.AlphaEditor, "packed", `{"spec":{"tags":[{"name":"env","value":"prod"}]}}`)
+		Expect(err).NotTo(HaveOccurred())
+		patch := fmt.Sprintf(`{"spec":{"userData":%q,"sshCertificateAuthorityID":null}}`, base64.StdEncoding.EncodeToString(packed))
+		_, err = merge(ctx, environment.AlphaEditor, "managed", patch, metav1.PatchOptions{DryRun: dryRun})
+		Expect(err).NotTo(HaveOccurred())
+	})
+
+	It("that is older than the rules does not keep anything else from being changed", func(ctx SpecContext) {
+		_, err := merge(ctx, environment.AlphaEditor, "plain", `{"spec":{"paused":true,"userData":"`+base64.StdEncoding.EncodeToString([]byte(password))+`"}}`)
+		Expect(err).NotTo(HaveOccurred())
+		client, heardOf := warned()
+		tagged, err := client.Patch(ctx, "plain", types.MergePatchType, []byte(`{"spec":{"tags":[{"name":"env","value":"prod"}]}}`), metav1.PatchOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(tagged.Spec.Tags).To(HaveLen(1))
+		Expect(heardOf.given()).To(BeEmpty())
+	})
+
+	It("that is not base64 is refused without a word of it", func(ctx SpecContext) {
+		body := `{"apiVersion":"compute.unikorn-cloud.org/v1beta1","kind":"Instance","metadata":{"name":"web-1","namespace":"alpha"},"spec":{` +
+			`"networkID":"` + string(alphaNet) + `","flavorID":"` + string(standard) + `","imageID":"` + string(ubuntu) + `","userData":"!` + password + `"}}`
+		rest := instancesFor(configOf(environment.AlphaEditor)).ComputeV1beta1().RESTClient()
+		creating := rest.Post().Namespace(alpha).Resource("instances").SetHeader("Content-Type", "application/json").Body([]byte(body)).Do(ctx).Error()
+		Expect(creating).To(beRefused(400, metav1.StatusReasonBadRequest))
+		answers := map[string]error{"POST": creating}
+		for _, value := range []string{`"!` + password + `"`, `["` + password + `"]`, `{"x":"` + password + `"}`} {
+			spec := `{"userData":` + value + `}`
+			_, answers["merge patch "+value] = merge(ctx, environment.AlphaEditor, "managed", `{"spec":`+spec+`}`)
+			_, answers["strategic merge patch "+value] = inAlpha().Patch(ctx, "managed", types.StrategicMergePatchType, []byte(`{"spec":`+spec+`}`), metav1.PatchOptions{})
+			_, answers["JSON patch "+value] = inAlpha().Patch(ctx, "managed", types.JSONPatchType, []byte(`[{"op":"add","path":"/spec/userData","value":`+value+`}]`), metav1.PatchOptions{})
+			_, answers["apply "+value] = inAlpha().Patch(ctx, "managed", types.ApplyPatchType,
+				[]byte(`{"apiVersion":"compute.unikorn-cloud.org/v1beta1","kind":"Instance","metadata":{"name":"managed"},"spec":`+spec+`}`), metav1.PatchOptions{FieldManager: "e2e"})
+		}
+		for verb, err := range answers {
+			Expect(err).To(HaveOccurred(), verb)
+			status, failure := statusOf(err)
+			Expect(failure).NotTo(HaveOccurred(), verb)
+			Expect(status.Code).To(BeElementOf(int32(400), int32(422)), "%s: %s", verb, status.Message)
+			Expect(status.Message).NotTo(ContainSubstring(password), verb)
+			Expect(status.Message).NotTo(ContainSubstring(string(alphaNet)), "nor is the rest of the object shown: %s", verb)
+		}
+	})
+
+	It("is not shown with other mistakes in a patch", func(ctx SpecContext) {
+		create(ctx, "told", started([]byte("#!/bin/sh\necho "+password+"\n")))
+		encoded := base64.StdEncoding.EncodeToString([]byte("#!/bin/sh\necho " + password + "\n"))
+		for _, patch := range []string{`{"spec":{"paused":"yes"}}`, `{"spec":{"flavour":"large"}}`} {
+			_, err := merge(ctx, environment.AlphaEditor, "told", patch, metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict})
+			Expect(err).To(beInvalidFor(invalidAt("patch")))
+			Expect(err).NotTo(MatchError(ContainSubstring(encoded)))
+			Expect(err).To(MatchError(Or(ContainSubstring("paused"), ContainSubstring(`unknown field "spec.flavour"`))))
+		}
+	})
+
+	It("is in no log", func() {
+		logs, err := env.Logs()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(logs).NotTo(BeEmpty())
+		for _, log := range logs {
+			content, err := os.ReadFile(log)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(bytes.Contains(content, []byte(password))).To(BeFalse(), log)
+		}
+	})
+})
+
+// expectJudged checks the answer to a request with user data.
+func expectJudged(err error, given []string, of payload, managed bool) {
+	GinkgoHelper()
+	Expect(strings.Join(given, "\n")).To(keepSecret(of))
+	if refusal := of.refusal(managed); refusal != "" {
+		Expect(err).To(beInvalidFor(invalidAt(userDataField)))
+		Expect(err).To(MatchError(And(ContainSubstring(refusal), keepSecret(of))))
+		return
+	}
+	Expect(err).NotTo(HaveOccurred())
+	if warning := of.warning(managed); warning != "" {
+		Expect(given).To(ConsistOf(And(HavePrefix("spec.userData: "), ContainSubstring(warning))))
+	} else {
+		Expect(given).To(BeEmpty())
+	}
+}
+
+var _ = Describe("User data that is accepted", func() {
+	takenBy := func(ctx context.Context, managed bool) {
+		GinkgoHelper()
+		want := map[string][]byte{}
+		for i, each := range payloads {
+			if each.refusal(managed) != "" {
+				continue
+			}
+			name := fmt.Sprintf("web-%d", i)
+			want[name] = each.raw
+			create(ctx, name, started(each.raw), func(instance *v1beta1.Instance) {
+				if managed {
+					trusting(alphaAuthority)(instance)
+				}
+			})
+		}
+		Eventually(func(g Gomega) {
+			servers, err := simulator().Servers(ctx)
+			g.Expect(err).NotTo(HaveOccurred())
+			got := map[string][]byte{}
+			for _, server := range servers {
+				got[server.Metadata.Name] = server.Spec.UserData
+			}
+			g.Expect(got).To(Equal(want))
+		}).WithContext(ctx).Should(Succeed())
+	}
+
+	BeforeEach(func(ctx SpecContext) {
+		limitServers(ctx, len(payloads))
+		DeferCleanup(func(ctx SpecContext) { limitServers(ctx, 10) })
+	})
+
+	It("is taken by the platform as it is", func(ctx SpecContext) { takenBy(ctx, false) })
+
+	It("is taken by the platform as it is with an authority", func(ctx SpecContext) { takenBy(ctx, true) })
+})
