@@ -40,6 +40,14 @@ var _ = Describe("A second create", func() {
 		)
 	}
 
+	It("says which name is taken when it is not the object's own", func(ctx SpecContext) {
+		create(ctx, "web-1")
+		for _, options := range []metav1.CreateOptions{{}, {DryRun: []string{metav1.DryRunAll}}} {
+			_, err := inAlpha().Create(ctx, newInstance("web-2", called("web-1")), options)
+			Expect(err).To(MatchError(ContainSubstring(`the name "web-1" (spec.name) is taken on network`)))
+		}
+	})
+
 	It("of the same name on another network is another instance", func(ctx SpecContext) {
 		create(ctx, "web-1")
 		create(ctx, "web-2", called("web-1"), on(alphaNet2))

@@ -42,7 +42,7 @@ func (s *Store[O, C]) insert(ctx context.Context, at scope, obj O, out runtime.O
 	}
 	created, err := s.writer.Create(ctx, cr)
 	if s.naming.isTaken(err) {
-		return storage.NewKeyExistsError(at.key, 0)
+		return s.config.Collision(at.key, obj)
 	}
 	if err != nil {
 		return s.naming.hostError(err, cr.GetName(), at.name)
