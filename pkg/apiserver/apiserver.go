@@ -6,6 +6,7 @@ package apiserver
 
 import (
 	"fmt"
+	"time"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	restclient "k8s.io/client-go/rest"
@@ -49,10 +50,15 @@ type CompletedConfig struct {
 	*completedConfig
 }
 
+// watchGrace is how long watches may take to end when the server stops. Without
+// it they are not told to, and the server waits a minute for its connections.
+const watchGrace = 5 * time.Second
+
 // Complete fills in what can be derived.
 func (c *Config) Complete() CompletedConfig {
+	c.GenericConfig.ShutdownWatchTerminationGracePeriod = watchGrace
 	c.GenericConfig.LongRunningFunc = orFollowsLog(c.GenericConfig.LongRunningFunc)
-	c.GenericConfig.BuildHandlerChainFunc = withoutStoringSecrets(c.GenericConfig.BuildHandlerChainFunc)
+	c.GenericConfig.BuildHandlerChainFunc = withoutLoggingBodies(withoutStoringSecrets(c.GenericConfig.BuildHandlerChainFunc))
 	c.GenericConfig.AuditPolicyRuleEvaluator = withoutAuditingSecrets(c.GenericConfig.AuditPolicyRuleEvaluator)
 	return CompletedConfig{&completedConfig{
 		GenericConfig: c.GenericConfig.Complete(),

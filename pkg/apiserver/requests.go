@@ -11,6 +11,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/boundedlog"
 )
 
 // orFollowsLog has requests that follow a log last as long as watches do. Those
@@ -44,6 +45,16 @@ func withoutStoringSecrets(build chainBuilder) chainBuilder {
 			}
 			inner.ServeHTTP(w, r)
 		}), config)
+	}
+}
+
+// withoutLoggingBodies bounds what is logged on the way of a request.
+func withoutLoggingBodies(build chainBuilder) chainBuilder {
+	return func(inner http.Handler, config *genericapiserver.Config) http.Handler {
+		chain := build(inner, config)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			chain.ServeHTTP(w, r.WithContext(boundedlog.WithoutBodies(r.Context())))
+		})
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/boundedlog"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/cmd/platform"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/controller"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
@@ -32,6 +33,7 @@ const name = "instance-controller"
 
 // run works until ctx ends and everything it began is finished.
 func run(ctx context.Context, options *Options) error {
+	ctx = boundedlog.WithoutBodies(ctx)
 	ctrl.SetLogger(klog.FromContext(ctx))
 	clients, err := options.Platform.Connect(nil)
 	if err != nil {

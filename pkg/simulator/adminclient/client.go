@@ -15,6 +15,7 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/identity"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/acl"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/fault"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/requestlog"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
@@ -87,6 +88,16 @@ func (c Client) SetSettings(ctx context.Context, wanted settings.Settings) error
 // default of the kind.
 func (c Client) SetQuotas(ctx context.Context, organization ids.OrganizationID, limits map[string]*int) error {
 	_, err := c.send(ctx, http.MethodPut, "/quotas/"+string(organization), limits)
+	return err
+}
+
+// SetRoles makes roles, by project, what a person is from now on. Without any
+// the person is unknown.
+func (c Client) SetRoles(ctx context.Context, person string, roles map[ids.ProjectID]acl.Role) error {
+	if roles == nil {
+		roles = map[ids.ProjectID]acl.Role{}
+	}
+	_, err := c.send(ctx, http.MethodPut, "/people/"+person, roles)
 	return err
 }
 
