@@ -10,11 +10,9 @@ import (
 	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
-	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/fault"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/world"
@@ -90,23 +88,6 @@ var _ = Describe("A create", func() {
 		Expect(platformWrites(ctx)).To(ContainElement(HavePrefix("identity POST ")), "it was charged first")
 		Eventually(charged).WithContext(ctx).Should(BeEmpty())
 	})
-
-	DescribeTable("with a reference that does not fit is 422 with its field, and charges nothing",
-		func(ctx SpecContext, field string, edit func(*v1beta1.Instance)) {
-			_, err := inAlpha().Create(ctx, newInstance("web-1", edit), metav1.CreateOptions{})
-			Expect(err).To(beInvalidAt(field))
-			Expect(charged(ctx)).To(BeEmpty())
-		},
-		Entry("an unknown flavor", "spec.flavorID", func(i *v1beta1.Instance) { i.Spec.FlavorID = "11111111-1111-1111-1111-11111111111f" }),
-		Entry("an unknown image", "spec.imageID", func(i *v1beta1.Instance) { i.Spec.ImageID = "33333333-3333-3333-3333-33333333333f" }),
-		Entry("an image of another architecture", "spec.imageID", func(i *v1beta1.Instance) { i.Spec.ImageID = "88888888-8888-8888-8888-888888888888" }),
-		Entry("a security group of another network", "spec.networking.securityGroupIDs[0]", func(i *v1beta1.Instance) {
-			i.Spec.Networking.SecurityGroupIDs = append(i.Spec.Networking.SecurityGroupIDs, "0e000000-0000-4000-8000-0000000000e2")
-		}),
-		Entry("an authority of another project", "spec.sshCertificateAuthorityID", func(i *v1beta1.Instance) {
-			i.Spec.SSHCertificateAuthorityID = "0f000000-0000-4000-8000-0000000000f2"
-		}),
-	)
 })
 
 // refuseToStore makes the cluster refuse ComputeInstances with a label until
@@ -151,15 +132,10 @@ func refuseToStore(ctx context.Context) {
 // label.
 func tryToStore(ctx context.Context) error {
 	GinkgoHelper()
-	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "compute.unikorn-cloud.org/v1alpha1", "kind": "ComputeInstance",
-		"spec": map[string]any{"flavorId": string(standard), "imageId": string(ubuntu)},
-	}}
-	object.SetName("fec34c20-b989-5630-b619-2587bf28a970")
-	object.SetLabels(map[string]string{
-		v1alpha1.LabelName: "web-1", v1alpha1.LabelOrganization: string(world.Acme), v1alpha1.LabelProject: string(world.Alpha),
-		v1alpha1.LabelNetwork: string(alphaNet), v1alpha1.LabelRegion: string(world.North), "e2e": "refused",
-	})
+	object := unlabelledResource("refused")
+	labels := object.GetLabels()
+	labels["e2e"] = "refused"
+	object.SetLabels(labels)
 	_, err := computeInstances(alpha).Create(ctx, object, metav1.CreateOptions{DryRun: dryRun})
 	return err
 }

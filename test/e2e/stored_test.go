@@ -9,11 +9,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/world"
 )
 
@@ -32,6 +34,27 @@ func stored(ctx context.Context, name string) *v1alpha1.ComputeInstance {
 	Expect(err).NotTo(HaveOccurred())
 	object := &v1alpha1.ComputeInstance{}
 	Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, object)).To(Succeed())
+	return object
+}
+
+// unlabelledResource is a ComputeInstance for namespace alpha as another
+// interface of the platform would store it.
+func unlabelledResource(name string) *unstructured.Unstructured {
+	GinkgoHelper()
+	id, err := ids.InstanceObjectName(alphaNet, name)
+	Expect(err).NotTo(HaveOccurred())
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "compute.unikorn-cloud.org/v1alpha1", "kind": "ComputeInstance",
+		"spec": map[string]any{"flavorId": string(standard), "imageId": string(ubuntu)},
+	}}
+	object.SetName(string(id))
+	object.SetLabels(map[string]string{
+		v1alpha1.LabelName:         name,
+		v1alpha1.LabelOrganization: string(world.Acme), v1alpha1.LabelPrincipalOrganization: string(world.Acme),
+		v1alpha1.LabelProject: string(world.Alpha), v1alpha1.LabelPrincipalProject: string(world.Alpha),
+		v1alpha1.LabelNetwork: string(alphaNet), v1alpha1.LabelRegion: string(world.North),
+	})
+	object.SetAnnotations(map[string]string{v1alpha1.AnnotationPrincipalCreator: "somebody", v1alpha1.AnnotationCreator: "somebody"})
 	return object
 }
 
