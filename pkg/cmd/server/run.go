@@ -12,6 +12,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	netutils "k8s.io/utils/net"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apiserver"
@@ -72,9 +73,18 @@ func genericConfig(options *Options) (*genericapiserver.RecommendedConfig, error
 	return config, nil
 }
 
+// unlimited is the configuration of a client that never waits for its turn: a
+// request that is written reads its namespace twice, and how much of that the
+// host can take is for the host's priority and fairness to say.
+func unlimited(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	return config
+}
+
 // extend adds what an instance API server needs beyond any other.
 func extend(ctx context.Context, options *Options, generic *genericapiserver.RecommendedConfig, clients *platform.Clients, refunds *quota.Refunds) (*apiserver.Config, error) {
-	host, err := kubernetes.NewForConfig(generic.ClientConfig)
+	host, err := kubernetes.NewForConfig(unlimited(generic.ClientConfig))
 	if err != nil {
 		return nil, fmt.Errorf("client of the host cluster: %w", err)
 	}
