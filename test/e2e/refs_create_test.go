@@ -33,17 +33,17 @@ var _ = Describe("References of a new Instance", func() {
 		},
 		Entry("a security group of another network", environment.AlphaEditor, notFoundAt(groupField), string(alpha2Group), behind(alpha2Group)),
 		Entry("a security group of another project", environment.AlphaBetaEditor, notFoundAt(groupField), string(betaGroup), behind(betaGroup)),
-		Entry("a security group of another organization", environment.AlphaGammaEditor, notFoundAt(groupField), string(gammaGroup), behind(gammaGroup)),
+		Entry("a security group of another organization", inBothOrganizations, notFoundAt(groupField), string(gammaGroup), behind(gammaGroup)),
 		Entry("the second of two security groups", environment.AlphaBetaEditor,
 			notFoundAt("spec.networking.securityGroupIDs[1]"), string(betaGroup), behind(alphaGroup, betaGroup)),
 		Entry("an authority of another project", environment.AlphaBetaEditor, notFoundAt(authorityField), string(betaAuthority), trusting(betaAuthority)),
-		Entry("an authority of another organization", environment.AlphaGammaEditor, notFoundAt(authorityField), string(gammaAuthority), trusting(gammaAuthority)),
+		Entry("an authority of another organization", inBothOrganizations, notFoundAt(authorityField), string(gammaAuthority), trusting(gammaAuthority)),
 		Entry("a flavor that is nowhere", environment.AlphaEditor, notFoundAt(flavorField), string(missingFlavor), sized(missingFlavor)),
 		Entry("a flavor for pinned machines only", environment.AlphaEditor, invalidAt(flavorField), "pinned", sized(world.FlavorPinned)),
 		Entry("an image that is nowhere", environment.AlphaEditor, notFoundAt(imageField), string(missingImage), booting(missingImage)),
 		Entry("an image that is not ready", environment.AlphaEditor, notFoundAt(imageField), string(world.ImagePending), booting(world.ImagePending)),
 		Entry("an image of another organization", environment.AlphaEditor, notFoundAt(imageField), string(world.ImageOwned), booting(world.ImageOwned)),
-		Entry("an image of another organization that the person is in as well", environment.AlphaGammaEditor,
+		Entry("an image of another organization that the person is in as well", inBothOrganizations,
 			notFoundAt(imageField), string(world.ImageOwned), booting(world.ImageOwned)),
 		Entry("an ARM image on an x86 flavor", environment.AlphaEditor, invalidAt(imageField),
 			"is for architecture aarch64, the flavor has x86_64", booting(world.ImageARM)),
@@ -120,24 +120,25 @@ var _ = Describe("What is foreign and what does not exist are one and the same a
 		Entry("about a network", foreign{
 			cause: notFoundAt(networkField), missing: string(missingNetwork),
 			refer:  func(id string) func(*v1beta1.Instance) { return on(ids.NetworkID(id)) },
-			others: map[string]string{environment.AlphaBetaEditor: string(betaNet), environment.AlphaGammaEditor: string(gammaNet)},
+			others: map[string]string{environment.AlphaBetaEditor: string(betaNet), environment.AlphaGammaEditor: string(gammaNet), inBothOrganizations: string(gammaNet)},
 		}),
 		Entry("about a security group", foreign{
 			cause: notFoundAt(groupField), missing: string(missingGroup),
 			refer: func(id string) func(*v1beta1.Instance) { return behind(ids.SecurityGroupID(id)) },
 			others: map[string]string{
 				environment.AlphaEditor: string(alpha2Group), environment.AlphaBetaEditor: string(betaGroup), environment.AlphaGammaEditor: string(gammaGroup),
+				inBothOrganizations: string(gammaGroup),
 			},
 		}),
 		Entry("about an authority", foreign{
 			cause: notFoundAt(authorityField), missing: string(missingAuthority),
 			refer:  func(id string) func(*v1beta1.Instance) { return trusting(ids.SSHCertificateAuthorityID(id)) },
-			others: map[string]string{environment.AlphaBetaEditor: string(betaAuthority), environment.AlphaGammaEditor: string(gammaAuthority)},
+			others: map[string]string{environment.AlphaBetaEditor: string(betaAuthority), environment.AlphaGammaEditor: string(gammaAuthority), inBothOrganizations: string(gammaAuthority)},
 		}),
 		Entry("about an image", foreign{
 			cause: notFoundAt(imageField), missing: string(missingImage),
 			refer:  func(id string) func(*v1beta1.Instance) { return booting(ids.ImageID(id)) },
-			others: map[string]string{environment.AlphaGammaEditor: string(world.ImageOwned), environment.AlphaEditor: string(world.ImagePending)},
+			others: map[string]string{inBothOrganizations: string(world.ImageOwned), environment.AlphaEditor: string(world.ImagePending)},
 		}),
 	)
 
@@ -150,6 +151,7 @@ var _ = Describe("What is foreign and what does not exist are one and the same a
 		}
 		missing := all(environment.AlphaEditor, missingNetwork, missingImage, missingAuthority, missingGroup)
 		Expect(all(environment.AlphaBetaEditor, betaNet, world.ImagePending, betaAuthority, betaGroup)).To(Equal(missing))
+		Expect(all(inBothOrganizations, gammaNet, world.ImageOwned, gammaAuthority, gammaGroup)).To(Equal(missing))
 		Expect(all(environment.AlphaGammaEditor, gammaNet, world.ImageOwned, gammaAuthority, gammaGroup)).To(Equal(missing))
 		Expect(all(environment.Admin, gammaNet, world.ImageOwned, gammaAuthority, gammaGroup)).To(Equal(missing))
 		Expect(charged(ctx)).To(BeEmpty())

@@ -12,9 +12,11 @@ import (
 	gomegatypes "github.com/onsi/gomega/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
+	computev1beta1 "github.com/unikorn-cloud/instance-apiserver/pkg/generated/clientset/versioned/typed/compute/v1beta1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/requestlog"
@@ -114,16 +116,35 @@ func withoutIDs(err error, about ...string) string {
 	return text
 }
 
+// inBothOrganizations is alpha-gamma-editor where the authenticator says which
+// organizations people are in, so that region shows what is in either.
+const inBothOrganizations = environment.AlphaGammaEditor + " of both organizations"
+
+// instancesAs are those of namespace as the person sees them.
+func instancesAs(person, namespace string) computev1beta1.InstanceInterface {
+	GinkgoHelper()
+	config := configOf(environment.Admin)
+	if person == inBothOrganizations {
+		config.Impersonate = rest.ImpersonationConfig{
+			UserName: environment.AlphaGammaEditor,
+			Extra:    map[string][]string{principal.OrganizationIDsExtra: {string(world.Acme), string(world.Umbrella)}},
+		}
+	} else {
+		config = configOf(person)
+	}
+	return instancesFor(config).ComputeV1beta1().Instances(namespace)
+}
+
 func createIn(ctx context.Context, person, namespace string, instance *v1beta1.Instance) error {
 	GinkgoHelper()
-	_, err := instances(person, namespace).Create(ctx, instance, metav1.CreateOptions{})
+	_, err := instancesAs(person, namespace).Create(ctx, instance, metav1.CreateOptions{})
 	return err
 }
 
 // merge sends person's merge patch of an Instance of namespace alpha.
 func merge(ctx context.Context, person, name, patch string, options ...metav1.PatchOptions) (*v1beta1.Instance, error) {
 	GinkgoHelper()
-	return instances(person, alpha).Patch(ctx, name, types.MergePatchType, []byte(patch), append(options, metav1.PatchOptions{})[0])
+	return instancesAs(person, alpha).Patch(ctx, name, types.MergePatchType, []byte(patch), append(options, metav1.PatchOptions{})[0])
 }
 
 func forgetRequests(ctx context.Context) {

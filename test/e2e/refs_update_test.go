@@ -90,7 +90,7 @@ var _ = Describe("An update", Serial, Ordered, ContinueOnFailure, func() {
 			`{"spec":{"networking":{"securityGroupIDs":["`+string(alphaGroup)+`","`+string(betaGroup)+`"]}}}`, notFoundAt("spec.networking.securityGroupIDs[1]")),
 		Entry("an authority of another project", environment.AlphaBetaEditor,
 			`{"spec":{"sshCertificateAuthorityID":"`+string(betaAuthority)+`"}}`, notFoundAt(authorityField)),
-		Entry("an authority of another organization", environment.AlphaGammaEditor,
+		Entry("an authority of another organization", inBothOrganizations,
 			`{"spec":{"sshCertificateAuthorityID":"`+string(gammaAuthority)+`"}}`, notFoundAt(authorityField)),
 		Entry("a flavor that is nowhere", environment.AlphaEditor, `{"spec":{"flavorID":"`+string(missingFlavor)+`"}}`, notFoundAt(flavorField)),
 		Entry("a flavor for pinned machines only", environment.AlphaEditor, `{"spec":{"flavorID":"`+string(world.FlavorPinned)+`"}}`, invalidAt(flavorField)),
@@ -99,7 +99,7 @@ var _ = Describe("An update", Serial, Ordered, ContinueOnFailure, func() {
 		Entry("a flavor of bare metal", environment.AlphaEditor, `{"spec":{"flavorID":"`+string(world.FlavorMetal)+`"}}`, invalidAt(imageField)),
 		Entry("an image for bare metal", environment.AlphaEditor, `{"spec":{"imageID":"`+string(world.ImageMetal)+`"}}`, invalidAt(imageField)),
 		Entry("an image that is not ready", environment.AlphaEditor, `{"spec":{"imageID":"`+string(world.ImagePending)+`"}}`, notFoundAt(imageField)),
-		Entry("an image of another organization", environment.AlphaGammaEditor, `{"spec":{"imageID":"`+string(world.ImageOwned)+`"}}`, notFoundAt(imageField)),
+		Entry("an image of another organization", inBothOrganizations, `{"spec":{"imageID":"`+string(world.ImageOwned)+`"}}`, notFoundAt(imageField)),
 		Entry("four of them at once", environment.AlphaBetaEditor,
 			`{"spec":{"flavorID":"`+string(missingFlavor)+`","imageID":"`+string(missingImage)+`","sshCertificateAuthorityID":"`+string(betaAuthority)+
 				`","networking":{"securityGroupIDs":["`+string(betaGroup)+`"]}}}`,
