@@ -222,6 +222,23 @@ var _ = Describe("Look-ups of references", Serial, func() {
 		Expect(made.ended().Sub(made.began())).To(BeNumerically("<", total))
 	})
 
+	It("wait for nothing where the region of the network is remembered", func(ctx SpecContext) {
+		wanted := newInstance("web-1", behind(alphaGroup), trusting(alphaAuthority))
+		try := func() {
+			_, err := inAlpha().Create(ctx, wanted, metav1.CreateOptions{DryRun: dryRun})
+			Expect(err).NotTo(HaveOccurred())
+		}
+		withSettings(ctx, func(s *settings.Settings) { s.RegionLatencyMillis = 1000 })
+		// Each server has to see the network once.
+		Eventually(func(g Gomega) {
+			forgetRequests(ctx)
+			try()
+			made := lookups(requestsIn(ctx, principal.FormA))
+			g.Expect(made).To(HaveLen(5))
+			g.Expect(made.together()).To(BeTrue(), "%v", made)
+		}).WithContext(ctx).Should(Succeed())
+	})
+
 	It("ask for the images that are ready and available to the organization, curated or not", func(ctx SpecContext) {
 		forgetRequests(ctx)
 		create(ctx, "web-1")

@@ -36,6 +36,7 @@ type lookups struct {
 	credential principal.Credential
 	scope      tenancy.Scope
 	spec       *compute.InstanceSpec
+	homes      *homes
 
 	group *errgroup.Group
 	mutex sync.Mutex
@@ -44,11 +45,15 @@ type lookups struct {
 
 // gatherForCreate looks up every reference of a new instance. It fails when
 // region gives no answer; references that are not visible are in the facts.
-func gatherForCreate(ctx context.Context, references References, caller principal.Caller, scope tenancy.Scope, spec *compute.InstanceSpec) (facts, error) {
-	l := &lookups{references: references, credential: caller.Credential(), scope: scope, spec: spec}
+func gatherForCreate(ctx context.Context, references References, homes *homes, caller principal.Caller, scope tenancy.Scope, spec *compute.InstanceSpec) (facts, error) {
+	l := &lookups{references: references, credential: caller.Credential(), scope: scope, spec: spec, homes: homes}
 	group, ctx := errgroup.WithContext(ctx)
 	l.group = group
-	group.Go(func() error { return l.network(ctx) })
+	remembered := homes.of(scope, spec.NetworkID)
+	if remembered != "" {
+		l.sizes(ctx, remembered)
+	}
+	group.Go(func() error { return l.network(ctx, remembered) })
 	l.attachments(ctx)
 	err := group.Wait()
 	return l.facts, err
@@ -74,8 +79,9 @@ func gatherForUpdate(ctx context.Context, references References, caller principa
 	return l.facts, err
 }
 
-// network goes on with flavor and image, which are those of its region.
-func (l *lookups) network(ctx context.Context) error {
+// network goes on with flavor and image, which are those of its region, unless
+// they were asked for already because that was remembered.
+func (l *lookups) network(ctx context.Context, remembered ids.RegionID) error {
 	network, err := visible(l.references.Network(ctx, l.credential, l.spec.NetworkID))
 	if err != nil {
 		return err
@@ -85,7 +91,10 @@ func (l *lookups) network(ctx context.Context) error {
 		return l.sizesAnywhere(ctx)
 	}
 	l.facts.region = network.Status.RegionID
-	l.sizes(ctx, network.Status.RegionID)
+	if network.Status.RegionID != remembered {
+		l.homes.remember(l.scope, l.spec.NetworkID, network.Status.RegionID)
+		l.sizes(ctx, network.Status.RegionID)
+	}
 	return nil
 }
 

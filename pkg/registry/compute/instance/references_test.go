@@ -30,7 +30,7 @@ var (
 
 func gather(t *testing.T, p *platform, caller principal.Caller) (facts, error) {
 	t.Helper()
-	return gatherForCreate(t.Context(), p, caller, home, ownedSpec())
+	return gatherForCreate(t.Context(), p, newHomes(), caller, home, ownedSpec())
 }
 
 func expectAsked(t *testing.T, p *platform, want ...string) {
@@ -82,7 +82,7 @@ func TestNothingToLookUp(t *testing.T) {
 		instance.Spec.SSHCertificateAuthorityID = ""
 		instance.Spec.Networking.SecurityGroupIDs = nil
 	})
-	got, err := gatherForCreate(t.Context(), p, person, home, spec)
+	got, err := gatherForCreate(t.Context(), p, newHomes(), person, home, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +190,55 @@ func TestLookUpsAreParallel(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := gatherForCreate(ctx, p, person, home, ownedSpec()); err != nil {
+	if _, err := gatherForCreate(ctx, p, newHomes(), person, home, ownedSpec()); err != nil {
 		t.Errorf("calls wait for one another: %v", err)
+	}
+}
+
+func TestRememberedRegionSavesARoundTrip(t *testing.T) {
+	p, known := newPlatform(), newHomes()
+	if _, err := gatherForCreate(t.Context(), p, known, person, home, ownedSpec()); err != nil {
+		t.Fatal(err)
+	}
+	all := gate("Network", "SecurityGroup", "SSHCertificateAuthority", "Flavors", "Images")
+	p.arrived = all
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	got, err := gatherForCreate(ctx, p, known, person, home, ownedSpec())
+	if err != nil {
+		t.Fatalf("calls wait for one another: %v", err)
+	}
+	computetest.ExpectCauses(t, got.validate(ownedSpec(), home))
+	if got.region != computetest.Region {
+		t.Errorf("region %s", got.region)
+	}
+}
+
+// Whoever does not own the network is answered as if it had never been seen,
+// also where it was the own one once.
+func TestRememberedRegionMakesNoDifference(t *testing.T) {
+	known := newHomes()
+	known.remember(home, computetest.Network, computetest.Region)
+	for name, lose := range map[string]func(*platform){
+		"gone":           func(p *platform) { delete(p.networks, computetest.Network) },
+		"another's":      func(p *platform) { p.networks[computetest.Network] = network(neighbour, computetest.Network) },
+		"not to be seen": func(p *platform) { p.failures["Network"] = notVisible(http.StatusForbidden, true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlatform()
+			lose(p)
+			got, err := gatherForCreate(t.Context(), p, known, person, home, ownedSpec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			computetest.ExpectCauses(t, got.validate(ownedSpec(), home), "FieldValueNotFound spec.networkID")
+			if got.region != "" {
+				t.Errorf("the region of a network of somebody else is known: %s", got.region)
+			}
+		})
+	}
+	if region := known.of(neighbour, computetest.Network); region != "" {
+		t.Errorf("remembered for another owner: %s", region)
 	}
 }
 

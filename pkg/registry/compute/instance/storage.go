@@ -49,7 +49,7 @@ type REST struct {
 // decorator makes the storage below the Store.
 func NewREST(scheme *runtime.Scheme, options generic.RESTOptions, checks Checks) (*REST, error) {
 	strategy := newStrategy(scheme)
-	writes := &writes{Checks: checks, strategy: strategy}
+	writes := &writes{Checks: checks, strategy: strategy, homes: newHomes()}
 	backing := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &compute.Instance{} },
 		NewListFunc:               func() runtime.Object { return &compute.InstanceList{} },

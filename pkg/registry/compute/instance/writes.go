@@ -57,6 +57,7 @@ type writes struct {
 	Checks
 
 	strategy strategy
+	homes    *homes
 }
 
 // beginCreate finds out what the strategy needs to know. The order decides
@@ -73,6 +74,9 @@ func (w *writes) beginCreate(ctx context.Context, obj runtime.Object, options *m
 	found.scope = scope
 
 	trial := obj.(*compute.Instance).DeepCopy()
+	if err := refuseOversize(trial, nil); err != nil {
+		return nil, err
+	}
 	if w.tryCreate(ctx, trial) != nil {
 		// The Store comes to the same result and words it for the client.
 		return finishNothing, nil
@@ -86,7 +90,7 @@ func (w *writes) beginCreate(ctx context.Context, obj runtime.Object, options *m
 	}
 	found.caller = caller
 	if !found.checked {
-		if found.facts, err = gatherForCreate(ctx, w.References, caller, scope, &trial.Spec); err != nil {
+		if found.facts, err = gatherForCreate(ctx, w.References, w.homes, caller, scope, &trial.Spec); err != nil {
 			return nil, err
 		}
 		found.checked = true
@@ -117,6 +121,9 @@ func (w *writes) beginUpdate(ctx context.Context, obj, old runtime.Object, _ *me
 	found.checked, found.charge = false, quota.Charge{}
 
 	trial := obj.(*compute.Instance).DeepCopy()
+	if err := refuseOversize(trial, stored); err != nil {
+		return nil, err
+	}
 	w.strategy.PrepareForUpdate(ctx, trial, stored)
 	if equality.Semantic.DeepEqual(trial.Spec, stored.Spec) || len(rest.ValidateUpdate(ctx, trial, stored, w.strategy)) > 0 {
 		return finishNothing, nil
