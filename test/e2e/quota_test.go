@@ -12,6 +12,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -230,5 +231,21 @@ var _ = Describe("The charge", func() {
 		Expect(lowered).To(HaveLen(1))
 		Expect(lowered[0].StartedAt).To(BeTemporally(">", made[0].StartedAt))
 		awaitInPlace(ctx, "web-1")
+	})
+})
+
+var _ = Describe("An instance that is too large to be stored", func() {
+	It("is refused and not charged, in a dry run as well", func(ctx SpecContext) {
+		large := newInstance("large")
+		large.Labels = map[string]string{}
+		for i := range 24_000 {
+			large.Labels[fmt.Sprintf("l%d", i)] = strings.Repeat("v", 60)
+		}
+		before := charged(ctx)
+		for _, options := range []metav1.CreateOptions{{}, {DryRun: []string{metav1.DryRunAll}}} {
+			_, err := inAlpha().Create(ctx, large, options)
+			Expect(apierrors.IsRequestEntityTooLargeError(err)).To(BeTrue(), "%v", err)
+		}
+		Expect(charged(ctx)).To(Equal(before))
 	})
 })

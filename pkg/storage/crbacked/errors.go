@@ -60,6 +60,9 @@ func (n *naming) hostError(err error, crName, name string) error {
 		return unavailable(err)
 	}
 	rewritten := status.Status()
+	if isTooLarge(rewritten) {
+		return apierrors.NewRequestEntityTooLargeError("the object is too large to be stored")
+	}
 	if broken := n.ownFault(rewritten); broken != nil {
 		return broken
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -128,9 +129,15 @@ func unknownOutcome(err error) bool {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		code := status.Status().Code
-		return code >= http.StatusInternalServerError || code == http.StatusRequestTimeout
+		return !isTooLarge(status.Status()) && (code >= http.StatusInternalServerError || code == http.StatusRequestTimeout)
 	}
 	return !isRefusedConnection(err)
+}
+
+// isTooLarge tells the refusal of an object that is too large for the host's
+// storage, which the host passes on as an error of its own.
+func isTooLarge(status metav1.Status) bool {
+	return status.Code == http.StatusInternalServerError && strings.Contains(status.Message, "etcdserver: request is too large")
 }
 
 // isRefusedConnection tells errors of connecting, before anything was sent.

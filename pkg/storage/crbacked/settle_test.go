@@ -27,6 +27,7 @@ func TestUnknownOutcome(t *testing.T) {
 		"exists":        {apierrors.NewAlreadyExists(storedResource(), "a"), false},
 		"refused":       {apierrors.NewForbidden(storedResource(), "a", errors.New("no")), false},
 		"too many":      {apierrors.NewTooManyRequests("slow down", 1), false},
+		"too large":     {apierrors.NewInternalError(errors.New("etcdserver: request is too large")), false},
 		"500":           {apierrors.NewInternalError(errors.New("etcdserver: request timed out")), true},
 		"503":           {apierrors.NewServiceUnavailable("shutting down"), true},
 		"504":           {apierrors.NewTimeoutError("late", 1), true},

@@ -7,6 +7,7 @@ package instance
 import (
 	"context"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -74,6 +75,11 @@ func NewREST(scheme *runtime.Scheme, options generic.RESTOptions, checks Checks)
 
 // Create implements rest.Creater.
 func (r *REST) Create(ctx context.Context, obj runtime.Object, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+	// The storage refuses a version too, but only after the charge, and a dry
+	// run does not come that far.
+	if version := obj.(*compute.Instance).ResourceVersion; version != "" {
+		return nil, apierrors.NewBadRequest("metadata.resourceVersion must not be set on an object that is to be created")
+	}
 	return r.store.Create(forWrite(ctx), obj, validate, options)
 }
 
