@@ -42,6 +42,8 @@ func TestEndToEnd(t *testing.T) {
 	// A loaded machine is slow, not wrong.
 	SetDefaultEventuallyTimeout(time.Minute)
 	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
+	// What is given a context would otherwise be waited for without end.
+	EnforceDefaultTimeoutsWhenUsingContexts()
 	RunSpecs(t, "End to end")
 }
 
