@@ -49,13 +49,19 @@ func gatherForCreate(ctx context.Context, references References, homes *homes, c
 	l := &lookups{references: references, credential: caller.Credential(), scope: scope, spec: spec, homes: homes}
 	group, ctx := errgroup.WithContext(ctx)
 	l.group = group
+	var early facts
 	remembered := homes.of(scope, spec.NetworkID)
 	if remembered != "" {
-		l.sizes(ctx, remembered)
+		l.sizes(ctx, remembered, &early)
 	}
 	group.Go(func() error { return l.network(ctx, remembered) })
 	l.attachments(ctx)
 	err := group.Wait()
+	if remembered != "" && remembered == l.facts.region {
+		// Only now: who may not have the network must not be able to tell that it
+		// was remembered.
+		l.facts.flavor, l.facts.image = early.flavor, early.image
+	}
 	return l.facts, err
 }
 
@@ -68,7 +74,7 @@ func gatherForUpdate(ctx context.Context, references References, caller principa
 	group, ctx := errgroup.WithContext(ctx)
 	l.group = group
 	if spec.FlavorID != stored.Spec.FlavorID || spec.ImageID != stored.Spec.ImageID {
-		l.sizes(ctx, stored.Status.RegionID)
+		l.sizes(ctx, stored.Status.RegionID, &l.facts)
 	}
 	l.attachments(ctx)
 	err := group.Wait()
@@ -93,7 +99,7 @@ func (l *lookups) network(ctx context.Context, remembered ids.RegionID) error {
 	l.facts.region = network.Status.RegionID
 	if network.Status.RegionID != remembered {
 		l.homes.remember(l.scope, l.spec.NetworkID, network.Status.RegionID)
-		l.sizes(ctx, network.Status.RegionID)
+		l.sizes(ctx, network.Status.RegionID, &l.facts)
 	}
 	return nil
 }
@@ -108,19 +114,20 @@ func (l *lookups) sizesAnywhere(ctx context.Context) error {
 		return err
 	}
 	for i := range regions {
-		l.sizes(ctx, regions[i].ID())
+		l.sizes(ctx, regions[i].ID(), &l.facts)
 	}
 	return nil
 }
 
-func (l *lookups) sizes(ctx context.Context, in ids.RegionID) {
+// sizes looks for flavor and image in one region, and notes them in the facts.
+func (l *lookups) sizes(ctx context.Context, in ids.RegionID, into *facts) {
 	l.group.Go(func() error {
 		flavors, err := visibleList(l.references.Flavors(ctx, l.credential, l.scope.Organization, in))
 		if err != nil {
 			return err
 		}
 		at := slices.IndexFunc(flavors, func(f region.Flavor) bool { return f.ID() == l.spec.FlavorID })
-		record(l, &l.facts.flavor, flavors, at)
+		record(l, &into.flavor, flavors, at)
 		return nil
 	})
 	l.group.Go(func() error {
@@ -129,7 +136,7 @@ func (l *lookups) sizes(ctx context.Context, in ids.RegionID) {
 			return err
 		}
 		at := slices.IndexFunc(images, func(i region.Image) bool { return i.ID() == l.spec.ImageID })
-		record(l, &l.facts.image, images, at)
+		record(l, &into.image, images, at)
 		return nil
 	})
 }

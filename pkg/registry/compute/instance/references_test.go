@@ -227,6 +227,11 @@ func TestRememberedRegionMakesNoDifference(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlatform()
 			lose(p)
+			// So a look in the remembered region alone would find other things
+			// wrong than a look wherever the caller may look.
+			for _, method := range []string{"Regions", "Flavors"} {
+				p.failures[method] = notVisible(http.StatusForbidden, true)
+			}
 			got, err := gatherForCreate(t.Context(), p, known, person, home, ownedSpec())
 			if err != nil {
 				t.Fatal(err)
