@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -86,9 +87,14 @@ func inAlpha() computev1beta1.InstanceInterface {
 	return instances(environment.AlphaEditor, alpha)
 }
 
+// kubectlTimeout ends a command that waits for what does not come.
+const kubectlTimeout = 2 * time.Minute
+
 // kubectl runs kubectl as person and returns what it prints.
 func kubectl(ctx context.Context, person string, arguments ...string) string {
 	GinkgoHelper()
+	ctx, cancel := context.WithTimeout(ctx, kubectlTimeout)
+	defer cancel()
 	output, err := env.Kubectl(ctx, person, arguments...)
 	Expect(err).NotTo(HaveOccurred(), output)
 	return output

@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,5 +52,5 @@ var _ = Describe("A generated shared informer", func() {
 		left, err := instances.Lister().Instances(alpha).List(labels.Everything())
 		Expect(err).NotTo(HaveOccurred())
 		Expect(left).To(ConsistOf(HaveField("Name", "web-1")))
-	})
+	}, SpecTimeout(5*time.Minute))
 })
