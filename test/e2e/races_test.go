@@ -74,6 +74,7 @@ func expectOneWinnerEach(outcomes [][2]error) int {
 		} else {
 			Expect(outcome[1]).NotTo(HaveOccurred(), "the other: %v", loser)
 		}
+		Expect(loser).To(HaveOccurred(), "both were created")
 		Expect(loser).To(beRefused(http.StatusConflict, metav1.StatusReasonAlreadyExists))
 	}
 	return first
