@@ -142,7 +142,7 @@ var _ = Describe("A malformed id is 422 with its field", func() {
 		})
 	}
 
-	Describe("", Ordered, func() {
+	Describe("for an Instance that exists", Ordered, ContinueOnFailure, func() {
 		var before *v1beta1.Instance
 		BeforeAll(func(ctx SpecContext) {
 			create(ctx, "web-1")

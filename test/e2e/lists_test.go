@@ -44,7 +44,7 @@ func listAs(ctx context.Context, accept string) (status int, contentType string,
 	return status, contentType, body
 }
 
-var _ = Describe("Lists", Ordered, func() {
+var _ = Describe("Lists", Ordered, ContinueOnFailure, func() {
 	BeforeAll(func(ctx SpecContext) {
 		create(ctx, "web-1", labelled("team", "blue"), labelled("tier", "web"))
 		create(ctx, "web-2", labelled("team", "blue"), on(alphaNet2))

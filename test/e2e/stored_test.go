@@ -58,7 +58,7 @@ func unlabelledResource(name string) *unstructured.Unstructured {
 	return object
 }
 
-var _ = Describe("The ComputeInstance of the example", Ordered, func() {
+var _ = Describe("The ComputeInstance of the example", Ordered, ContinueOnFailure, func() {
 	const name = "fec34c20-b989-5630-b619-2587bf28a979"
 	var object *v1alpha1.ComputeInstance
 

@@ -49,7 +49,7 @@ var _ = Describe("A dry run", func() {
 		Expect(err).To(beInvalidAt("spec.networkID"))
 	})
 
-	Describe("on what exists", Ordered, func() {
+	Describe("on what exists", Ordered, ContinueOnFailure, func() {
 		var before *v1beta1.Instance
 		BeforeAll(func(ctx SpecContext) {
 			create(ctx, "web-1")
