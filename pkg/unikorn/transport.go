@@ -69,8 +69,10 @@ func (t *transport) current() (*http.Transport, error) {
 	}
 	t.content = content
 	t.inner = &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: connectTimeout, KeepAlive: keepAlivePeriod}).DialContext,
+		Proxy:          http.ProxyFromEnvironment,
+		DialContext:    (&net.Dialer{Timeout: connectTimeout, KeepAlive: keepAlivePeriod}).DialContext,
+		DialTLSContext: dialTLS(config),
+		// The two below are for connections through a proxy.
 		TLSHandshakeTimeout: connectTimeout,
 		TLSClientConfig:     config,
 		IdleConnTimeout:     idleTimeout,

@@ -5,9 +5,11 @@ package unikorn_test
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -180,6 +182,22 @@ func TestPeerThatRefusesOurCertificate(t *testing.T) {
 	client := newClient(t, pki, server, 0)
 	err := unikorn.Do(t.Context(), client, getThing, send(client, http.MethodPost))
 	check(t, err, serviceRefused)
+}
+
+// Whether the client hears of the refusal as it reads or as it writes is chance.
+// Enough to write makes the latter likely.
+func TestPeerThatRefusesOurCertificateWhileWeWrite(t *testing.T) {
+	pki, other := unikorntest.NewPKI(t, "unikorn-compute"), unikorntest.NewPKI(t, "unikorn-compute")
+	server := other.Start(t, plain(200, `{"name":"a"}`))
+	pki.WriteCA(t, other)
+	client := newClient(t, pki, server, 0)
+	long := strings.Repeat(" ", 8<<20)
+	for range 20 {
+		err := unikorn.Do(t.Context(), client, getThing, send(client, http.MethodPost, func(req *http.Request) {
+			req.Body, req.ContentLength = io.NopCloser(strings.NewReader(long)), int64(len(long))
+		}))
+		check(t, err, serviceRefused)
+	}
 }
 
 func TestOldTLSIsNotSpoken(t *testing.T) {
