@@ -27,9 +27,12 @@ func (i *inspection) content(subject, declared string, body []byte) {
 			effective = label
 		}
 	}
+	if effective == typeCloudConfig {
+		i.cloudConfig(subject, body)
+		return
+	}
+	i.logins.unknown = true
 	switch effective {
-	case typeCloudConfig:
-		i.yaml(subject, body, yaml.MappingNode, "fails in the guest: cloud-config must be a YAML mapping")
 	case typeArchive:
 		i.yaml(subject, body, yaml.SequenceNode, "has no effect: a cloud-config archive must be a YAML list")
 	case typeTemplate:
@@ -42,6 +45,15 @@ func (i *inspection) content(subject, declared string, body []byte) {
 	default:
 		i.unknown(subject, declared, body)
 	}
+}
+
+func (i *inspection) cloudConfig(subject string, body []byte) {
+	root := i.yaml(subject, body, yaml.MappingNode, "fails in the guest: cloud-config must be a YAML mapping")
+	if root == nil {
+		return
+	}
+	i.replacements(subject, root)
+	i.logins.merge(root)
 }
 
 // isVague tells whether cloud-init trusts the text more than the type.

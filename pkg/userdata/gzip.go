@@ -25,7 +25,7 @@ func (i *inspection) decompress(subject string, raw []byte) (content []byte, ok 
 		return nil, false
 	case int64(len(content)) > i.room:
 		i.room = 0
-		i.warn(subject, fmt.Sprintf("was not examined: more than %d bytes come out of decompression", maxDecompressed))
+		i.unexamined(subject, fmt.Sprintf("more than %d bytes come out of decompression", maxDecompressed))
 		return nil, false
 	default:
 		i.room -= int64(len(content))

@@ -79,7 +79,7 @@ func (i *inspection) entity(subject, position string, entity part) {
 
 func (i *inspection) container(subject, position string, entity part) {
 	if strings.Count(position, ".") == maxDepth-1 {
-		i.warn(subject, "was not examined: it is nested too deeply")
+		i.unexamined(subject, "it is nested too deeply")
 		return
 	}
 	_, parameters, err := mime.ParseMediaType(entity.header.Get("Content-Type"))

@@ -15,8 +15,9 @@ const maxWarnings = 8
 const whole = "user data"
 
 // Warnings tells what the guest would skip or fail at in user data of a server
-// without an SSH certificate authority, although region takes it. It says
-// nothing of what Check or CheckSize refuses.
+// without an SSH certificate authority, although region takes it, and whether
+// it keeps everybody from logging in. It says nothing of what Check or
+// CheckSize refuses.
 //
 // There are at most eight, each a sentence of less than 200 bytes that names
 // the part concerned by its number, counted from 1 ("part 2", or "part 2.1"
@@ -28,10 +29,11 @@ func Warnings(raw []byte) []string {
 	i := newInspection()
 	if !bytes.HasPrefix(raw, gzipMagic) {
 		i.payload(whole, raw)
-		return i.warnings
-	}
-	if content, ok := i.decompress(whole, raw); ok {
+	} else if content, ok := i.decompress(whole, raw); ok {
 		i.payload("decompressed "+whole, content)
+	}
+	if i.logins.excludeAll() {
+		i.warn(whole, lockedOut)
 	}
 	return i.warnings
 }
@@ -39,7 +41,8 @@ func Warnings(raw []byte) []string {
 // WarningsManaged is Warnings for a server with an SSH certificate authority.
 // The guest gets such user data from region's hands, as parts of another
 // message, with the labels that region gives them, and with cloud-config behind
-// them that wins over theirs.
+// them that wins over theirs. An authority lets root log in, so nobody is kept
+// from it.
 func WarningsManaged(raw []byte) []string {
 	if len(raw) == 0 || CheckManaged(raw) != nil || CheckSize(raw, "") != nil {
 		return nil
@@ -80,10 +83,18 @@ type inspection struct {
 	handlers bool
 	// replaced are the top-level keys of cloud-config that a later part sets.
 	replaced []string
+	// logins is what became clear of who can log in.
+	logins logins
 }
 
 func newInspection() *inspection {
 	return &inspection{room: maxDecompressed, yamlRoom: maxYAML}
+}
+
+// unexamined notes that the subject may do anything, and why.
+func (i *inspection) unexamined(subject, reason string) {
+	i.logins.unknown = true
+	i.warn(subject, "was not examined: "+reason)
 }
 
 // warn notes what the subject does. Neither may come from user data.

@@ -40,32 +40,33 @@ func rootOf(raw []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// yaml goes through what must be a YAML document with a root of some kind, and
+// yaml returns the root of what must be a YAML document with a root of some
+// kind. Where it is none it returns nil and, unless there is nothing in it,
 // tells otherwise.
-func (i *inspection) yaml(subject string, body []byte, want yaml.Kind, otherwise string) {
+func (i *inspection) yaml(subject string, body []byte, want yaml.Kind, otherwise string) *yaml.Node {
 	if len(body) > i.yamlRoom {
-		i.warn(subject, fmt.Sprintf("was not examined: there are more than %d bytes of YAML", maxYAML))
-		return
+		i.unexamined(subject, fmt.Sprintf("there are more than %d bytes of YAML", maxYAML))
+		return nil
 	}
 	i.yamlRoom -= len(body)
 	root, err := rootOf(body)
 	switch {
 	case err != nil:
 		i.warn(subject, "fails in the guest: it is not a single, valid YAML document")
+		return nil
 	case root == nil:
+		return nil
 	case root.Kind != want:
 		i.warn(subject, otherwise)
+		return nil
 	default:
-		i.replacements(subject, root)
+		return root
 	}
 }
 
 // replacements tells which top-level keys a later part sets as well. Cloud-init
 // merges cloud-config key by key and keeps the last.
 func (i *inspection) replacements(subject string, root *yaml.Node) {
-	if root.Kind != yaml.MappingNode {
-		return
-	}
 	var lost []string
 	for at := 0; at < len(root.Content); at += 2 {
 		if key := root.Content[at].Value; slices.Contains(i.replaced, key) && !slices.Contains(lost, key) {

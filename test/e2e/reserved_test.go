@@ -87,7 +87,7 @@ var _ = Describe("What belongs to the platform", func() {
 
 	It("is not taken from a create", func(ctx SpecContext) {
 		client, heard := warned()
-		wanted := newInstance("web-1", labelled("unikorn-cloud.org/project", string(world.Beta)), labelled("team", "blue"))
+		wanted := newInstance("web-1", labelled("unikorn-cloud.org/project", string(world.Beta)), labelled("team", "blue"), trusting(alphaAuthority))
 		wanted.Annotations = map[string]string{"unikorn-cloud.org/creator": "another", "unikorn-cloud.org/description": "mine"}
 		created, err := client.Create(ctx, wanted, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())

@@ -77,7 +77,11 @@ func script(size int) []byte {
 }
 
 var payloads = []payload{
-	{name: "none", raw: nil},
+	{name: "none", raw: nil, warned: "no way to log in"},
+	{
+		name: "cloud-config that lets nobody in", raw: []byte("#cloud-config\nusers: []\nfinal_message: " + password + "\n"),
+		warned: "gives nobody a way to log in",
+	},
 	{name: "cloud-config", raw: []byte("#cloud-config\npassword: " + password + "\n")},
 	{
 		name: "cloud-config that runs commands", raw: []byte("#cloud-config\nruncmd: [echo " + password + "]\n"),

@@ -178,7 +178,7 @@ func expectJudged(err error, given []string, of payload, managed bool) {
 	}
 	Expect(err).NotTo(HaveOccurred())
 	if warning := of.warning(managed); warning != "" {
-		Expect(given).To(ConsistOf(And(HavePrefix("spec.userData: "), ContainSubstring(warning))))
+		Expect(given).To(ConsistOf(And(HavePrefix("spec."), ContainSubstring(warning))))
 	} else {
 		Expect(given).To(BeEmpty())
 	}

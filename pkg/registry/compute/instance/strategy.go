@@ -4,6 +4,7 @@ package instance
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -137,7 +138,8 @@ func (strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) fie
 
 // WarningsOnCreate implements rest.RESTCreateStrategy.
 func (strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
-	return append(findingsFrom(ctx).warnings, warnOfUserData(&obj.(*compute.Instance).Spec)...)
+	spec := &obj.(*compute.Instance).Spec
+	return slices.Concat(findingsFrom(ctx).warnings, warnOfLogin(spec), warnOfUserData(spec))
 }
 
 // WarningsOnUpdate implements rest.RESTUpdateStrategy.

@@ -60,6 +60,17 @@ func invalidUserData(err error) field.ErrorList {
 	return field.ErrorList{field.Invalid(userDataPath(), omitted, err.Error())}
 }
 
+// warnOfLogin says that nothing in the spec lets anybody log in. A later choice
+// of an authority costs the machine, so it is worth saying in time:
+// docs/reference/wire.md, "User data".
+func warnOfLogin(spec *compute.InstanceSpec) []string {
+	if spec.SSHCertificateAuthorityID != "" || len(spec.UserData) > 0 {
+		return nil
+	}
+	return []string{"spec.sshCertificateAuthorityID: without an authority or user data there is no way to log in " +
+		"but the key that all machines of the network share (instances/sshkey); adding an authority later replaces the machine"}
+}
+
 // warnOfUserData says what the guest would leave out without a word.
 func warnOfUserData(spec *compute.InstanceSpec) []string {
 	found := userdata.Warnings(spec.UserData)

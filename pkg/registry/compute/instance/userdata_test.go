@@ -13,6 +13,9 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/userdata"
 )
 
+// noLogin begins the warning of an instance without authority and user data.
+const noLogin = "spec.sshCertificateAuthorityID: without an authority or user data there is no way to log in"
+
 const secretScript = "#!/bin/sh\necho hunter2\n"
 
 func withUserData(raw string) func(*compute.Instance) {
@@ -89,7 +92,11 @@ func TestWarningsOfChange(t *testing.T) {
 	}{
 		"tags":      {edit: retag},
 		"flavor":    {edit: enlarge, want: []string{"spec.flavorID: the machine is replaced"}},
-		"authority": {edit: withoutAuthority(note), want: []string{"spec.sshCertificateAuthorityID: the machine is replaced"}},
+		"authority": {edit: withoutAuthority(withUserData("")), want: []string{"spec.sshCertificateAuthorityID: the machine is replaced", noLogin}},
+		"authority of a machine with user data": {
+			edit: withoutAuthority(withUserData(secretScript)),
+			want: []string{"spec.sshCertificateAuthorityID: the machine is replaced"},
+		},
 		"image":     {edit: func(i *compute.Instance) { i.Spec.ImageID = otherImage }, want: []string{"spec.imageID: the machine is rebuilt"}},
 		"user data": {edit: withUserData(secretScript), want: []string{"spec.userData: the change takes effect"}},
 		"user data that region refuses": {
@@ -107,24 +114,38 @@ func TestWarningsOfChange(t *testing.T) {
 			if _, err := d.update(t, test.edit); err != nil {
 				t.Fatal(err)
 			}
-			if len(d.warnings) != len(test.want) {
-				t.Fatalf("warnings %q, want %q", d.warnings, test.want)
-			}
-			for i, want := range test.want {
-				if !strings.HasPrefix(d.warnings[i], want) {
-					t.Errorf("warning %q, want %q", d.warnings[i], want)
-				}
-			}
+			expectWarnings(t, d.warnings, test.want)
 		})
 	}
 }
 
-func TestWarningsOfUserDataOnCreate(t *testing.T) {
-	d := newDesk(t)
-	if _, err := d.create(t, computetest.Instance(withUserData("#!\n"))); err != nil {
-		t.Fatal(err)
+func TestWarningsOnCreate(t *testing.T) {
+	tests := map[string]struct {
+		edit func(*compute.Instance)
+		want []string
+	}{
+		"an authority":                      {edit: func(*compute.Instance) {}},
+		"user data":                         {edit: withoutAuthority(withUserData(secretScript))},
+		"neither":                           {edit: withoutAuthority(withUserData("")), want: []string{noLogin}},
+		"user data that lets nobody in":     {edit: withoutAuthority(withUserData("#cloud-config\nusers: []\n")), want: []string{"spec.userData: user data gives nobody a way to log in"}},
+		"the same with an authority":        {edit: withUserData("#cloud-config\nusers: []\n")},
+		"user data that the guest fails at": {edit: withUserData("#!\n"), want: []string{"spec.userData: user data fails in the guest"}},
 	}
-	if len(d.warnings) == 0 || !strings.HasPrefix(d.warnings[0], "spec.userData: ") {
-		t.Errorf("warnings %q", d.warnings)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			if _, err := d.create(t, computetest.Instance(test.edit)); err != nil {
+				t.Fatal(err)
+			}
+			expectWarnings(t, d.warnings, test.want)
+		})
+	}
+}
+
+// expectWarnings compares warnings with a beginning of each.
+func expectWarnings(t *testing.T, got, want []string) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, strings.HasPrefix) {
+		t.Errorf("warnings %q, want %q", got, want)
 	}
 }

@@ -27,6 +27,9 @@ func (f *facts) warnOfChange(spec, stored *compute.InstanceSpec) []string {
 	if changed && !replaced {
 		warnings = append(warnings, "spec.userData: the change takes effect only when the machine is replaced by a new one")
 	}
+	if len(warnOfLogin(stored)) == 0 {
+		warnings = append(warnings, warnOfLogin(spec)...)
+	}
 	if changed || replaced {
 		warnings = append(warnings, f.warnOfRefusal(spec)...)
 		warnings = append(warnings, warnOfUserData(spec)...)
