@@ -58,6 +58,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	config := environment.InClone(root, folder)
 	config.Progress = GinkgoWriter
 	config.Simulator = &quick
+	config.KubeAuditPolicy, config.InstanceAuditPolicy = "testdata/audit-kube.yaml", "testdata/audit-instances.yaml"
 	env, err = environment.Start(ctx, config)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })

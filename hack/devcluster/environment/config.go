@@ -23,6 +23,9 @@ type Config struct {
 	// Simulator is how fast and how the simulated services behave, nil for
 	// their own defaults.
 	Simulator *settings.Settings
+	// KubeAuditPolicy and InstanceAuditPolicy are the files of the audit policies
+	// of kube-apiserver and of the instance API server, "" for no audit.
+	KubeAuditPolicy, InstanceAuditPolicy string
 	// Progress receives a line for each thing that is ready.
 	Progress io.Writer
 }

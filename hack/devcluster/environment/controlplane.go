@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ func (e *Environment) startKubeAPIServer(ctx context.Context) error {
 	if err := e.ports.release(kubeAPIServer); err != nil {
 		return err
 	}
-	return e.launch(ctx, kubeAPIServer, kubeAPIServer, []string{
+	return e.launch(ctx, kubeAPIServer, kubeAPIServer, slices.Concat([]string{
 		"--etcd-servers=https://" + e.ports.address(etcd),
 		"--etcd-cafile=" + e.pki("etcd-ca.crt"),
 		"--etcd-certfile=" + e.pki("etcd-client.crt"),
@@ -77,7 +78,20 @@ func (e *Environment) startKubeAPIServer(ctx context.Context) error {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + e.pki(frontProxy+".crt"),
 		"--proxy-client-key-file=" + e.pki(frontProxy+".key"),
-	}, e.healthy(kubeAPIServer))
+	}, e.auditArguments(kubeAPIServer, e.config.KubeAuditPolicy)), e.healthy(kubeAPIServer))
+}
+
+// auditArguments have an API server record requests, unless there is no policy.
+func (e *Environment) auditArguments(component, policy string) []string {
+	if policy == "" {
+		return nil
+	}
+	return []string{
+		"--audit-policy-file=" + policy,
+		"--audit-log-path=" + e.Audit(component),
+		// Megabytes, so many that it is one file.
+		"--audit-log-maxsize=4096",
+	}
 }
 
 // controllers are those of a cluster without nodes. The others would only slow

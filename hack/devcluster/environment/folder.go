@@ -20,6 +20,7 @@ import (
 //	simulator.url        URL of the simulator's admin API
 //	addresses.json       where every component listens
 //	logs/<component>.log
+//	audit/<component>.log  what API servers that audit have recorded
 //	pids/<component>.pid
 //	pki/                 certificates and keys
 //	lock                 held, and filled with its process id, by the owner
@@ -58,6 +59,12 @@ func (f Folder) Logs() ([]string, error) {
 // environment in the background.
 func (f Folder) SupervisorLog() string {
 	return f.Log(supervisor)
+}
+
+// Audit returns the path of what an API server that audits has recorded, a JSON
+// event a line.
+func (f Folder) Audit(component string) string {
+	return f.path("audit", component+".log")
 }
 
 func (f Folder) pidFile(component string) string {
@@ -100,7 +107,7 @@ func (f Folder) prepare() error {
 			return err
 		}
 	}
-	if err := f.clear(); err != nil {
+	if err := errors.Join(f.clear(), os.RemoveAll(f.path("audit"))); err != nil {
 		return err
 	}
 	for _, name := range []string{"logs", "pids", "pki"} {

@@ -3,6 +3,7 @@
 package environment
 
 import (
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 )
@@ -22,6 +23,23 @@ func (e *Environment) writeKubeconfigs() error {
 		}
 	}
 	return nil
+}
+
+// Somebody returns the configuration of a client of the cluster that acts as a
+// user who is not of the fixture, by a certificate of the same authority.
+func (e *Environment) Somebody(name string, groups ...string) (*rest.Config, error) {
+	pair, err := e.issued.cluster.Client(name, groups...)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Config{
+		Host: "https://" + e.ports.address(kubeAPIServer),
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData:   e.issued.cluster.CertificatePEM(),
+			CertData: pair.Certificate,
+			KeyData:  pair.Key,
+		},
+	}, nil
 }
 
 func (e *Environment) writeCertificateKubeconfig(name, user, namespace string, groups ...string) error {

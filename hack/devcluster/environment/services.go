@@ -86,7 +86,7 @@ func (e *Environment) startServer(ctx context.Context, name string) error {
 		"--authorization-kubeconfig=" + kubeconfig,
 		"--principal-username-prefix=",
 		"--platform-groups=system:masters",
-	}, e.platformArguments()), e.healthy(name))
+	}, e.platformArguments(), e.auditArguments(name, e.config.InstanceAuditPolicy)), e.healthy(name))
 }
 
 func (e *Environment) startController(ctx context.Context) error {
