@@ -84,11 +84,15 @@ dependencies() {
     { echo "docs/reference/dependencies.md has others than go.mod"; false; }
 }
 
+# manifests builds what can be installed and decodes every object strictly.
 manifests() {
   local folder result=0
-  for folder in artifacts/base artifacts/overlays/*/; do
-    bin/kubectl kustomize "$folder" >/dev/null || { echo "kustomize cannot build $folder"; result=1; }
+  mkdir "$copy/manifests" || return
+  for folder in artifacts/base artifacts/overlays/*/ artifacts/examples/*/; do
+    bin/kubectl kustomize "$folder" >"$copy/manifests/$(basename "$folder").yaml" ||
+      { echo "kustomize cannot build $folder"; result=1; }
   done
+  go run ./hack/manifests "$copy"/manifests/*.yaml artifacts/audit/*.yaml artifacts/examples/*.yaml || result=1
   return "$result"
 }
 

@@ -23,7 +23,11 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/cmd/server"
 )
 
-const workloads = "../../artifacts/base/workloads"
+const (
+	workloads = "../../artifacts/base/workloads"
+	// installation is what an installation adds.
+	installation = "../../artifacts/examples/installation/installation.env"
+)
 
 // workload is a command that a Deployment of the same name runs.
 type workload struct {
@@ -40,7 +44,7 @@ func commands() map[string]workload {
 }
 
 func TestDeploymentsStartTheirCommands(t *testing.T) {
-	endpoints := read[corev1.ConfigMap](t, "endpoints.yaml", "ConfigMap")
+	settings := readSettings(t)
 	for name, command := range commands() {
 		t.Run(name, func(t *testing.T) {
 			deployment := read[appsv1.Deployment](t, name+".yaml", "Deployment")
@@ -54,13 +58,18 @@ func TestDeploymentsStartTheirCommands(t *testing.T) {
 			for _, set := range command.flags().FlagSets {
 				flags.AddFlagSet(set)
 			}
-			if err := flags.Parse(expanded(t, container, endpoints)); err != nil {
+			if err := flags.Parse(expanded(t, container, settings)); err != nil {
 				t.Fatal(err)
 			}
 			if err := command.validate(flags); err != nil {
 				t.Error(err)
 			}
 			expectFilesMounted(t, flags, pod)
+			for key, value := range settings {
+				if flag := flags.Lookup(key); flag != nil && strings.Trim(flag.Value.String(), "[]") != value {
+					t.Errorf("--%s=%s, the installation says %q", key, flag.Value, value)
+				}
+			}
 		})
 	}
 }
@@ -94,25 +103,55 @@ func read[T any](t *testing.T, file, kind string) *T {
 
 var variable = regexp.MustCompile(`\$\(([^)]*)\)`)
 
+// readSettings returns the keys of the ConfigMap that the installation completes.
+func readSettings(t *testing.T) map[string]string {
+	t.Helper()
+	var kustomization struct {
+		ConfigMapGenerator []struct {
+			Literals []string `json:"literals"`
+		} `json:"configMapGenerator"`
+	}
+	content, err := os.ReadFile(filepath.Join(workloads, "kustomization.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(content, &kustomization); err != nil {
+		t.Fatal(err)
+	}
+	added, err := os.ReadFile(installation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := map[string]string{}
+	for _, line := range append(kustomization.ConfigMapGenerator[0].Literals, strings.Split(string(added), "\n")...) {
+		if key, value, found := strings.Cut(line, "="); found && !strings.HasPrefix(line, "#") {
+			settings[key] = value
+		}
+	}
+	return settings
+}
+
 // expanded are the arguments as the kubelet passes them.
-func expanded(t *testing.T, container corev1.Container, endpoints *corev1.ConfigMap) []string {
+func expanded(t *testing.T, container corev1.Container, settings map[string]string) []string {
 	t.Helper()
 	environment := map[string]string{}
 	for _, entry := range container.Env {
 		key := entry.ValueFrom.ConfigMapKeyRef
-		if key.Name != endpoints.Name || endpoints.Data[key.Key] == "" {
+		value, found := settings[key.Key]
+		if key.Name != "installation" || !found {
 			t.Errorf("%s is of key %s of %s, which is not there", entry.Name, key.Key, key.Name)
 		}
-		environment[entry.Name] = endpoints.Data[key.Key]
+		environment[entry.Name] = value
 	}
 	var args []string
 	for _, arg := range container.Args {
 		args = append(args, variable.ReplaceAllStringFunc(arg, func(reference string) string {
 			name := variable.FindStringSubmatch(reference)[1]
-			if environment[name] == "" {
+			value, found := environment[name]
+			if !found {
 				t.Errorf("%s: no variable %s", arg, name)
 			}
-			return environment[name]
+			return value
 		}))
 	}
 	return args
