@@ -5,10 +5,6 @@
 package e2e
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,8 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
-	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/process"
-	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
+	"github.com/unikorn-cloud/instance-apiserver/test/suite"
 )
 
 const (
@@ -26,13 +21,6 @@ const (
 	// startTimeout is for everything together on a machine that also compiles.
 	startTimeout = 10 * time.Minute
 )
-
-// quick is a simulator whose machines live faster than a person can watch.
-var quick = func() settings.Settings {
-	s := settings.Default()
-	s.BootMillis, s.StopMillis, s.DeleteMillis, s.RebuildMillis, s.SnapshotMillis = 500, 300, 300, 500, 500
-	return s
-}()
 
 // env is the environment of the suite.
 var env *environment.Environment
@@ -48,20 +36,9 @@ func TestEndToEnd(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	// A program that is older than what is tested would be tested instead.
-	build := exec.CommandContext(ctx, "make", "--no-print-directory", "-C", root, "build")
-	build.Stdout, build.Stderr = GinkgoWriter, GinkgoWriter
-	Expect(build.Run()).To(Succeed())
-
-	folder, err := os.MkdirTemp("", "instance-e2e-")
-	Expect(err).NotTo(HaveOccurred())
-	config := environment.InClone(root, folder)
-	config.Progress = GinkgoWriter
-	config.Simulator = &quick
-	config.KubeAuditPolicy, config.InstanceAuditPolicy = "testdata/audit-kube.yaml", "testdata/audit-instances.yaml"
-	env, err = environment.Start(ctx, config)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
+	env = suite.Start(ctx, root, func(config *environment.Config) {
+		config.KubeAuditPolicy, config.InstanceAuditPolicy = "testdata/audit-kube.yaml", "testdata/audit-instances.yaml"
+	})
 }, NodeTimeout(startTimeout))
 
 // Every spec, or all of an ordered group together, starts with nothing and
@@ -74,20 +51,4 @@ var _ = AfterEach(func() {
 	Expect(env.Failures()).NotTo(Receive(), "a component ended")
 })
 
-// The logs of a suite that failed stay, and their ends are shown.
-var _ = ReportAfterSuite("logs", func(report Report) {
-	if env == nil {
-		return
-	}
-	if report.SuiteSucceeded {
-		Expect(os.RemoveAll(string(env.Folder))).To(Succeed())
-		return
-	}
-	logs, err := env.Logs()
-	Expect(err).NotTo(HaveOccurred())
-	// What GinkgoWriter gets here is not shown.
-	for _, log := range logs {
-		fmt.Println(process.Tail(log))
-	}
-	fmt.Println("all logs are in", filepath.Dir(env.SupervisorLog()))
-})
+var _ = ReportAfterSuite("logs", func(report Report) { suite.Logs(env, report) })

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package suite gives a Ginkgo suite an environment of its own.
+package suite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
+
+	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
+	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/process"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
+)
+
+// quick is a simulator whose machines live faster than a person can watch.
+func quick() *settings.Settings {
+	s := settings.Default()
+	s.BootMillis, s.StopMillis, s.DeleteMillis, s.RebuildMillis, s.SnapshotMillis = 500, 300, 300, 500, 500
+	return &s
+}
+
+// Start returns an environment that runs what is built from the clone at root,
+// and that ends with the suite. It is for BeforeSuite.
+func Start(ctx context.Context, root string, edits ...func(*environment.Config)) *environment.Environment {
+	ginkgo.GinkgoHelper()
+	// A program that is older than what is tested would be tested instead.
+	build := exec.CommandContext(ctx, "make", "--no-print-directory", "-C", root, "build")
+	build.Stdout, build.Stderr = ginkgo.GinkgoWriter, ginkgo.GinkgoWriter
+	gomega.Expect(build.Run()).To(gomega.Succeed())
+
+	folder, err := os.MkdirTemp("", "instance-e2e-")
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	config := environment.InClone(root, folder)
+	config.Progress = ginkgo.GinkgoWriter
+	config.Simulator = quick()
+	for _, edit := range edits {
+		edit(&config)
+	}
+	env, err := environment.Start(ctx, config)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	ginkgo.DeferCleanup(func() { gomega.Expect(env.Stop()).To(gomega.Succeed()) })
+	return env
+}
+
+// Logs removes the logs of an environment that has ended, or shows their ends
+// and says where they are, if the suite failed. It is for ReportAfterSuite.
+func Logs(env *environment.Environment, report ginkgo.Report) {
+	ginkgo.GinkgoHelper()
+	if env == nil {
+		return
+	}
+	if report.SuiteSucceeded {
+		gomega.Expect(os.RemoveAll(string(env.Folder))).To(gomega.Succeed())
+		return
+	}
+	logs, err := env.Logs()
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	// What GinkgoWriter gets here is not shown.
+	for _, log := range logs {
+		fmt.Println(process.Tail(log))
+	}
+	fmt.Println("all logs are in", filepath.Dir(env.SupervisorLog()))
+}
