@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,6 +49,19 @@ func TestUnknownArgumentsAreRefused(t *testing.T) {
 	for _, arguments := range [][]string{{"start"}, {"down", "now"}, {"run", "--port", "1"}} {
 		if _, err := execute(t, arguments...); err == nil {
 			t.Errorf("%v: no error", arguments)
+		}
+	}
+}
+
+func TestNotUp(t *testing.T) {
+	const outcome = "the environment did not come up"
+	for want, script := range map[string]string{
+		outcome:                      "exit 1",
+		outcome + ": signal: killed": "kill -9 $$",
+	} {
+		err := notUp(exec.Command("sh", "-c", script).Run())
+		if err.Error() != want {
+			t.Errorf("%s: %q, want %q", script, err, want)
 		}
 	}
 }

@@ -75,9 +75,20 @@ func up(ctx context.Context, config environment.Config, out io.Writer) error {
 		fmt.Fprintln(out, lines.Text())
 	}
 	if err := errors.Join(lines.Err(), supervisor.Wait()); err != nil {
-		return fmt.Errorf("the environment did not come up: %w", err)
+		return notUp(err)
 	}
 	return errors.New("stopped before the environment was up")
+}
+
+// notUp is the error after a supervisor that ended by err. One that ended by
+// itself has said why, and its status says no more.
+func notUp(err error) error {
+	const outcome = "the environment did not come up"
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.Exited() {
+		return errors.New(outcome)
+	}
+	return fmt.Errorf("%s: %w", outcome, err)
 }
 
 // supervise is run in the background: it goes on until it is told to stop.

@@ -69,7 +69,7 @@ func (c *Client) Allocation(ctx context.Context, credential principal.Credential
 // UpdateAllocation replaces what an allocation charges. unikorn.IsConflict says
 // that somebody else did at the same time.
 func (c *Client) UpdateAllocation(ctx context.Context, credential principal.Credential, organization ids.OrganizationID, project ids.ProjectID, id ids.AllocationID, allocation AllocationWrite) (*Allocation, error) {
-	updated, err := unikorn.Call[Allocation](ctx, c.caller, charging("UpdateAllocation"), func(ctx context.Context) (*http.Response, error) {
+	updated, err := unikorn.Call[Allocation](ctx, c.caller, recharging("UpdateAllocation"), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.UpdateAllocation(ctx, organization, project, id, allocation, edit(credential))
 	})
 	return updated, quotaExceeded(err, allocation)

@@ -76,6 +76,14 @@ func charging(name string) unikorn.Endpoint {
 	return unikorn.Endpoint{Name: name, ByRule: exhausted}
 }
 
+// recharging is an endpoint that also answers 409 when the allocation was
+// changed at the same time, which is over when the call is repeated.
+func recharging(name string) unikorn.Endpoint {
+	return unikorn.Endpoint{Name: name, ByRule: func(refusal *unikorn.Error) bool {
+		return exhausted(refusal) || refusal.StatusCode == http.StatusConflict
+	}}
+}
+
 func exhausted(refusal *unikorn.Error) bool {
 	return refusal.StatusCode == http.StatusForbidden && strings.Contains(refusal.Description, quotaLimit)
 }

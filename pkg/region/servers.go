@@ -113,10 +113,16 @@ func (c *Client) DeleteServer(ctx context.Context, credential principal.Credenti
 	})
 }
 
-// about is an endpoint whose 400 is about the server: it is in no state for the
-// call, or what a person asked for it to be is malformed.
+// about is an endpoint whose 400, 409 and 422 are about the server: it is in no
+// state for the call, its name is taken, or what a person asked for it to be
+// breaks a rule.
 func about(name string) unikorn.Endpoint {
 	return unikorn.Endpoint{Name: name, ByRule: func(refusal *unikorn.Error) bool {
-		return refusal.StatusCode == http.StatusBadRequest
+		switch refusal.StatusCode {
+		case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity:
+			return true
+		default:
+			return false
+		}
 	}}
 }

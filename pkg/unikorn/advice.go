@@ -87,6 +87,6 @@ var advice = map[string]string{
 	causeIdentity:  "The service does not accept the client certificate (--client-cert-file). Check its expiry, its authority and that the ingress passes it on.",
 	causePrincipal: "The service cannot use the request. Check that its ingress passes on the client certificate and X-Principal, that the key (--client-key-file) is RSA and belongs to the certificate, and that the service's version is supported.",
 	causeRole:      "The role identity has for the certificate's common name does not allow the operation. Register the common name with the system role of the compute service.",
-	causeVersion:   "The service does not know the operation in this form. Check the host flag and that the service's version is supported.",
+	causeVersion:   "The service does not know the operation in this form, or refuses it for what this service does not expect. Check the host flag and that the service's version is supported.",
 	causeUntrusted: "Check that the CA file of the service holds the authority that issued its serving certificate, and that the host flag has a name the certificate is for.",
 }

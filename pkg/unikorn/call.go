@@ -21,8 +21,8 @@ import (
 type Endpoint struct {
 	// Name is its operationId.
 	Name string
-	// ByRule says of a 400, or of a 403 to a call that is not impersonated,
-	// that it is about the object the call is for. Without it such an answer
+	// ByRule says of a 400, 409 or 422, or of a 403 to a call that is not
+	// impersonated, that it is about the object the call is for. Without it such an answer
 	// means that the platform refuses this service. nil says it of none.
 	ByRule func(*Error) bool
 }

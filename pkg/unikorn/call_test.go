@@ -113,8 +113,10 @@ func TestFailures(t *testing.T) {
 		"person forbidden":      {handler: refusal(403, "forbidden"), edits: []func(*http.Request){impersonated}, want: failure{unikorn.Refused, false, 403, metav1.StatusReasonForbidden}},
 		"not found":             {handler: refusal(404, "not_found"), want: failure{unikorn.Refused, false, 404, metav1.StatusReasonNotFound}},
 		"method not allowed":    {handler: refusal(405, "method_not_allowed"), want: serviceRefused},
-		"conflict":              {handler: refusal(409, "conflict"), want: failure{unikorn.Refused, false, 409, metav1.StatusReasonConflict}},
-		"unprocessable":         {handler: refusal(422, "unprocessable_content"), want: failure{unikorn.Refused, false, 422, metav1.StatusReasonInvalid}},
+		"conflict":              {handler: refusal(409, "conflict"), want: serviceRefused},
+		"conflict by rule":      {handler: refusal(409, "conflict"), byRule: status(409), want: failure{unikorn.Refused, false, 409, metav1.StatusReasonConflict}},
+		"unprocessable":         {handler: refusal(422, "unprocessable_content"), want: serviceRefused},
+		"unprocessable by rule": {handler: refusal(422, "unprocessable_content"), byRule: status(422), want: failure{unikorn.Refused, false, 422, metav1.StatusReasonInvalid}},
 		"too many":              {handler: plain(429, "slow down"), want: failure{unikorn.Unavailable, false, 503, metav1.StatusReasonServiceUnavailable}},
 		"server error":          {handler: refusal(500, "server_error"), want: unavailable},
 		"bad gateway":           {handler: plain(502, "<html>"), want: unavailable},
@@ -167,6 +169,9 @@ func check(t *testing.T, err error, want failure) {
 	got := shown.Status()
 	if got.Code != want.code || got.Reason != want.reason {
 		t.Errorf("got %d %s, want %d %s", got.Code, got.Reason, want.code, want.reason)
+	}
+	if strings.Contains(got.Message, "Thing") {
+		t.Errorf("%q names an operation", got.Message)
 	}
 	if !strings.Contains(got.Message, "region") {
 		t.Errorf("%q does not name the service", got.Message)

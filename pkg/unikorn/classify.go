@@ -25,13 +25,13 @@ func kind(endpoint Endpoint, failed *Error) Kind {
 		return Unavailable
 	}
 	switch failed.StatusCode {
-	case http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
+	case http.StatusNotFound:
 		return Refused
 	case http.StatusForbidden:
 		if failed.Impersonated || byRule(endpoint, failed) {
 			return Refused
 		}
-	case http.StatusBadRequest:
+	case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity:
 		if byRule(endpoint, failed) {
 			return Refused
 		}

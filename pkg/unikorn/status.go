@@ -20,7 +20,8 @@ var _ apierrors.APIStatus = &Error{}
 // Status is what a Kubernetes client is told when a handler passes the error
 // on: 503 or 504 when the service is in no state to answer, 500 when the
 // platform refuses this service, else the reason of the service's own status.
-// It never contains the service's prose.
+// It contains neither the service's prose nor the name of the operation, which
+// mean nothing to the client.
 func (e *Error) Status() metav1.Status {
 	switch e.Kind {
 	case Unavailable:
@@ -55,7 +56,7 @@ func (e *Error) refused() metav1.Status {
 		Status:  metav1.StatusFailure,
 		Code:    int32(e.StatusCode),
 		Reason:  reasons[e.StatusCode],
-		Message: fmt.Sprintf("the %s service refuses %s: %s%s", e.Service, e.Operation, e.Code, e.trace()),
+		Message: fmt.Sprintf("the %s service refuses what was asked: %s%s", e.Service, e.Code, e.trace()),
 	}
 }
 

@@ -137,6 +137,14 @@ var _ = Describe("While the platform refuses this service", Serial, func() {
 		},
 		Entry("region does not know it", fault.Fault{Service: "region", Path: "/networks/", Status: ptr.To(http.StatusUnauthorized)}, "identity"),
 		Entry("region cannot use what it sends", fault.Fault{Service: "region", Path: "/networks/", Status: ptr.To(http.StatusBadRequest)}, "principal"),
+		Entry("region does not understand it", fault.Fault{
+			Service: "region", Path: "/flavors", Status: ptr.To(http.StatusUnprocessableEntity),
+			Body: json.RawMessage(`{"error":"unprocessable_content","error_description":"no"}`),
+		}, "version"),
+		Entry("identity sees a conflict where none can be", fault.Fault{
+			Service: "identity", Method: http.MethodPost, Status: ptr.To(http.StatusConflict),
+			Body: json.RawMessage(`{"error":"conflict","error_description":"no"}`),
+		}, "version"),
 		Entry("identity gives it no rights", fault.Fault{
 			Service: "identity", Method: http.MethodPost, Status: ptr.To(http.StatusForbidden),
 			Body: json.RawMessage(`{"error":"forbidden","error_description":"rbac"}`),

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apiserver/pkg/storage"
 )
 
@@ -100,8 +101,14 @@ func (q *query) addField(path, value string, equal bool) {
 }
 
 // addLabel lets a label stand for a field: no label is the empty value, as it
-// is in field selectors.
+// is in field selectors. No object has a value that no label can have.
 func (q *query) addLabel(key, value string, equal bool) error {
+	if len(validation.IsValidLabelValue(value)) > 0 {
+		if equal {
+			q.selectNothing()
+		}
+		return nil
+	}
 	operator, values := selection.Equals, []string{value}
 	switch {
 	case value == "" && equal:
