@@ -9,9 +9,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator"
 )
 
 const long = `Simulate the platform's region and identity services, in memory.

@@ -19,6 +19,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/spf13/pflag"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 )
 

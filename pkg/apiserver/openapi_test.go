@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apiserver"

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	cliflag "k8s.io/component-base/cli/flag"

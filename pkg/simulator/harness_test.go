@@ -15,12 +15,13 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	clocktesting "k8s.io/utils/clock/testing"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/world"
-	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // patience is how long to wait for what takes no time but the machine's.

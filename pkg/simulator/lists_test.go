@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/world"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"

@@ -11,8 +11,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 )
 
 const (

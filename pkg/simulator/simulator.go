@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/access"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/admin"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/fault"
@@ -18,7 +20,6 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/wire"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/world"
-	"k8s.io/utils/clock"
 )
 
 // Names of the two services in faults and in the request log.

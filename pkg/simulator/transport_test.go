@@ -13,6 +13,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/world"
 )
 

@@ -4,7 +4,6 @@ package server
 
 import (
 	"github.com/spf13/cobra"
-
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	logsapi "k8s.io/component-base/logs/api/v1"

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/acl"
@@ -15,7 +17,6 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/wire"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/world"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
-	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Authority knows what callers may do. Its errors are those of identity's

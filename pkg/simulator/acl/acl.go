@@ -6,9 +6,10 @@
 package acl
 
 import (
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
-	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Grants maps kinds of things, like region:servers, to the operations allowed.

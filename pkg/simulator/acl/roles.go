@@ -3,9 +3,10 @@
 package acl
 
 import (
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
-	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Kinds of things that requests of instances touch.

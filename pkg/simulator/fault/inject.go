@@ -8,9 +8,10 @@ import (
 	"net/http"
 	"strconv"
 
+	"k8s.io/utils/clock"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/wire"
-	"k8s.io/utils/clock"
 )
 
 // Injector puts the faults of a set into the way of requests.

@@ -6,9 +6,10 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/identity"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/acl"
-	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // shownACL is what a caller may do as identity writes it: members that are

@@ -7,13 +7,14 @@ import (
 	"errors"
 	"net/http"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/identity"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/acl"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/wire"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/world"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // CreateAllocation charges an organization.

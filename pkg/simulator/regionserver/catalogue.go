@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/acl"

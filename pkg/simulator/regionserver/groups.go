@@ -5,12 +5,13 @@ package regionserver
 import (
 	"net/http"
 
+	"golang.org/x/crypto/ssh"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/acl"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/wire"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
-	"golang.org/x/crypto/ssh"
 )
 
 // ListSecurityGroups answers security groups.

@@ -11,8 +11,9 @@ import (
 	"net/http"
 	"regexp"
 
-	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
 	"k8s.io/klog/v2"
+
+	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
 )
 
 // StatusError is an answer that is not a success.

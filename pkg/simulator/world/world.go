@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"k8s.io/utils/clock"
+
 	"github.com/unikorn-cloud/instance-apiserver/pkg/identity"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/acl"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/timeline"
-	"k8s.io/utils/clock"
 )
 
 var (

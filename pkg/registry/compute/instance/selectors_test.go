@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/computetest"
