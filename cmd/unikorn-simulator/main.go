@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// unikorn-simulator stands in for the platform's region and identity services
-// in development and tests.
+// Command unikorn-simulator stands in for the platform's region and identity
+// services in development and tests.
 package main
 
 import (
 	"os"
 
 	"k8s.io/component-base/cli"
+
+	"github.com/unikorn-cloud/instance-apiserver/pkg/cmd/simulator"
 )
 
 func main() {
-	os.Exit(cli.Run(newCommand()))
+	os.Exit(cli.Run(simulator.NewCommand()))
 }

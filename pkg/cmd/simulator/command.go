@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package simulator is the command that simulates the platform.
+package simulator
 
 import (
 	"context"
@@ -23,7 +24,8 @@ instances. The admin API is plain HTTP on loopback: GET / on it lists its calls.
 Organizations, projects, people, networks, flavors and images of a fixture are
 there from the start. Everything is gone when the simulator ends.`
 
-func newCommand() *cobra.Command {
+// NewCommand returns the command unikorn-simulator.
+func NewCommand() *cobra.Command {
 	o := newOptions()
 	command := &cobra.Command{
 		Use:   "unikorn-simulator",
