@@ -91,7 +91,7 @@ var _ = Describe("Every verb of every subresource", Serial, Ordered, ContinueOnF
 				may := who.in(namespace)
 				expectReview(ctx, who.person, namespace, may)
 				through := askerFor(who.config())
-				before := wanted(ctx, namespace)
+				before := specified(ctx, namespace)
 				forgetRequests(ctx)
 				for _, server := range append([]string{through.server}, replicas()[0]) {
 					for _, q := range questions {
@@ -102,7 +102,7 @@ var _ = Describe("Every verb of every subresource", Serial, Ordered, ContinueOnF
 						}
 					}
 				}
-				Expect(wanted(ctx, namespace)).To(Equal(before))
+				Expect(specified(ctx, namespace)).To(Equal(before))
 				if may.Len() == 0 {
 					Expect(asked(ctx)).To(BeEmpty())
 				}
@@ -118,7 +118,7 @@ var _ = Describe("Every verb of every subresource", Serial, Ordered, ContinueOnF
 				if who.person == reader {
 					want = http.StatusOK
 				}
-				Expect(person.get(ctx, apiPath+path, nil).code).To(Equal(want), "%s: %s", who.person, path)
+				Expect(person.get(ctx, apiPath+path, nil).Code).To(Equal(want), "%s: %s", who.person, path)
 			}
 		}
 	})
@@ -135,8 +135,8 @@ func awaitRunningIn(ctx context.Context, namespace, name string) {
 	}).WithContext(ctx).Should(Equal(v1beta1.PowerStateRunning))
 }
 
-// wanted is what people have said about the Instances of a namespace.
-func wanted(ctx context.Context, namespace string) map[string]v1beta1.Instance {
+// specified is what people have said about the Instances of a namespace.
+func specified(ctx context.Context, namespace string) map[string]v1beta1.Instance {
 	GinkgoHelper()
 	list, err := instances(environment.Admin, namespace).List(ctx, metav1.ListOptions{})
 	Expect(err).NotTo(HaveOccurred())
@@ -153,8 +153,8 @@ func expectAnswered(ctx context.Context, by asker, q question, namespace string)
 	GinkgoHelper()
 	for name, code := range map[string]int{thereName: q.there, missingName: q.missing} {
 		answer := by.ask(ctx, q, namespace, name, true)
-		Expect(answer.code).To(Equal(code), "%s %s: %s", q.method, q.path, answer.body)
-		Expect(answer.body).NotTo(ContainSubstring("PRIVATE KEY"))
+		Expect(answer.Code).To(Equal(code), "%s %s: %s", q.method, q.path, answer.Body)
+		Expect(answer.Body).NotTo(ContainSubstring("PRIVATE KEY"))
 	}
 }
 
@@ -166,8 +166,8 @@ func expectRefused(ctx context.Context, by asker, q question, namespace, person 
 	missing := by.ask(ctx, q, namespace, missingName, false)
 	Expect(missing.bytes(missingName)).To(Equal(there.bytes(thereName)), "%s %s", q.method, q.path)
 	if person == anonymous && by.server != configOf(environment.Admin).Host {
-		Expect(there.code).To(Equal(http.StatusUnauthorized), "%s %s: %s", q.method, q.path, there.body)
-		Expect(there.status().Reason).To(Equal(metav1.StatusReasonUnauthorized))
+		Expect(there.Code).To(Equal(http.StatusUnauthorized), "%s %s: %s", q.method, q.path, there.Body)
+		Expect(there.Status().Reason).To(Equal(metav1.StatusReasonUnauthorized))
 		return
 	}
 	verb, subresource, below := strings.Cut(q.right, " ")
@@ -175,8 +175,8 @@ func expectRefused(ctx context.Context, by asker, q question, namespace, person 
 	if below {
 		resource += "/" + subresource
 	}
-	status := there.status()
-	Expect(there.code).To(Equal(http.StatusForbidden), "%s %s: %s", q.method, q.path, there.body)
+	status := there.Status()
+	Expect(there.Code).To(Equal(http.StatusForbidden), "%s %s: %s", q.method, q.path, there.Body)
 	Expect(status.Reason).To(Equal(metav1.StatusReasonForbidden))
 	Expect(status.Message).To(HaveSuffix(`User "` + person + `" cannot ` + verb + ` resource "` + resource +
 		`" in API group "compute.unikorn-cloud.org" in the namespace "` + namespace + `"`))

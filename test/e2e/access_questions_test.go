@@ -99,9 +99,9 @@ var (
 
 // reply is an answer as it came.
 type reply struct {
-	code   int
-	header http.Header
-	body   string
+	Code   int
+	Header http.Header
+	Body   string
 }
 
 // asker asks as somebody, through the cluster or at one server.
@@ -139,13 +139,13 @@ func (a asker) send(ctx context.Context, method, path, contentType, body string,
 	response, err := a.client.Do(request)
 	Expect(err).NotTo(HaveOccurred())
 	defer response.Body.Close()
-	answer := reply{code: response.StatusCode, header: response.Header}
-	if answer.code == http.StatusOK && strings.Contains(path, "watch") {
+	answer := reply{Code: response.StatusCode, Header: response.Header}
+	if answer.Code == http.StatusOK && strings.Contains(path, "watch") {
 		return answer
 	}
 	content, err := io.ReadAll(response.Body)
 	Expect(err).NotTo(HaveOccurred())
-	answer.body = string(content)
+	answer.Body = string(content)
 	return answer
 }
 
@@ -172,11 +172,11 @@ func (a asker) ask(ctx context.Context, q question, namespace, name string, trie
 
 var networkIn = map[string]ids.NetworkID{alpha: alphaNet, beta: betaNet}
 
-// status is what the body of a refusal says.
-func (r reply) status() metav1.Status {
+// Status is what the body of a refusal says.
+func (r reply) Status() metav1.Status {
 	GinkgoHelper()
 	var status metav1.Status
-	Expect(json.Unmarshal([]byte(r.body), &status)).To(Succeed(), r.body)
+	Expect(json.Unmarshal([]byte(r.Body), &status)).To(Succeed(), r.Body)
 	return status
 }
 
@@ -184,10 +184,10 @@ func (r reply) status() metav1.Status {
 // something else.
 func (r reply) bytes(about string) string {
 	GinkgoHelper()
-	header := r.header.Clone()
+	header := r.Header.Clone()
 	header.Del("Date")
 	header.Del("Audit-Id")
 	var all strings.Builder
 	Expect(header.Write(&all)).To(Succeed())
-	return http.StatusText(r.code) + "\n" + redact(all.String()+r.body, about)
+	return http.StatusText(r.Code) + "\n" + redact(all.String()+r.Body, about)
 }
