@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/base64"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 
@@ -65,17 +64,7 @@ var _ = Describe("Keys, console sessions and user data", func() {
 		secrets := []string{"the-secret-of-web-1", base64.StdEncoding.EncodeToString([]byte(userData))[20:50]}
 		// Often enough for each replica.
 		for range 4 {
-			console, err := inAlpha().CreateConsole(ctx, "web-1", &v1beta1.InstanceConsole{}, metav1.CreateOptions{})
-			Expect(err).NotTo(HaveOccurred())
-			session, err := url.Parse(console.Status.URL)
-			Expect(err).NotTo(HaveOccurred())
-			Expect(session.Query().Get("token")).NotTo(BeEmpty())
-			secrets = append(secrets, session.Query().Get("token"))
-			key, err := inAlpha().CreateSSHKey(ctx, "web-1", &v1beta1.InstanceSSHKey{}, metav1.CreateOptions{})
-			Expect(err).NotTo(HaveOccurred())
-			lines := strings.Split(key.Status.PrivateKey, "\n")
-			Expect(len(lines)).To(BeNumerically(">", 2))
-			secrets = append(secrets, lines[1])
+			secrets = append(secrets, handedOut(ctx, "web-1")...)
 		}
 
 		logs, err := env.Logs()
