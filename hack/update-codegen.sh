@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Generates everything that is generated: helpers of the API types, OpenAPI
-# definitions, clients, the CRD manifest, and the clients of region and
-# identity. Run it after a change to pkg/apis or to an openapi.yaml.
+# definitions, clients, the CRD manifest, the page about flags, and the clients
+# of region and identity. Run it after a change to pkg/apis, to flags, or to an
+# openapi.yaml.
 
 set -euo pipefail
 
@@ -54,5 +55,9 @@ echo "Generating the CRD manifest"
 tool controller-gen crd:crdVersions=v1 \
   paths=./pkg/apis/compute/v1alpha1/... \
   output:crd:dir=artifacts/base/crd
+
+echo "Generating docs/reference/flags.md"
+flags=$(go run ./hack/flags)
+printf '%s\n' "$flags" >docs/reference/flags.md
 
 [[ ! -x hack/update-openapi.sh ]] || hack/update-openapi.sh

@@ -10,9 +10,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"k8s.io/component-base/version/verflag"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/unikorn-cloud/instance-apiserver/pkg/cmd/usage"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator"
 )
 
@@ -33,12 +35,13 @@ func NewCommand() *cobra.Command {
 		Long:  long,
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
+			verflag.PrintAndExitIfRequested()
 			ctx, stop := signal.NotifyContext(command.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			return run(ctx, o)
 		},
 	}
-	o.addFlags(command.Flags())
+	usage.Attach(command, o.flags())
 	return command
 }
 

@@ -45,7 +45,9 @@ func parse(t *testing.T, arguments ...string) *options {
 	t.Helper()
 	o := newOptions()
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	o.addFlags(flags)
+	for _, set := range o.flags().FlagSets {
+		flags.AddFlagSet(set)
+	}
 	if err := flags.Parse(arguments); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 )
@@ -44,16 +45,33 @@ func newOptions() *options {
 	}
 }
 
-func (o *options) addFlags(flags *pflag.FlagSet) {
+// Flags returns the flags with their defaults, grouped for --help.
+func Flags() cliflag.NamedFlagSets {
+	return newOptions().flags()
+}
+
+func (o *options) flags() cliflag.NamedFlagSets {
+	var sets cliflag.NamedFlagSets
+	o.addAddressFlags(sets.FlagSet("addresses"))
+	o.addCertificateFlags(sets.FlagSet("certificates"))
+	o.addTimingFlags(sets.FlagSet("timing"))
+	return sets
+}
+
+func (o *options) addAddressFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.regionAddress, "region-bind-address", o.regionAddress, "Address of the region service; port 0 takes a free one.")
 	flags.StringVar(&o.identityAddress, "identity-bind-address", o.identityAddress, "Address of the identity service; port 0 takes a free one.")
 	flags.StringVar(&o.adminAddress, "admin-bind-address", o.adminAddress, "Address of the admin API, on loopback only; port 0 takes a free one.")
 	flags.StringVar(&o.addressesFile, "addresses-file", "", "File to write the URLs to once all addresses are bound, as JSON: region, identity, admin.")
+}
 
+func (o *options) addCertificateFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.certFile, "tls-cert-file", "", "File with the certificate of both services, in PEM form. Required.")
 	flags.StringVar(&o.keyFile, "tls-private-key-file", "", "File with the private key of the certificate, in PEM form. Required.")
 	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "File with the authorities of client certificates, in PEM form. Required.")
+}
 
+func (o *options) addTimingFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.boot, "boot-time", o.boot, "From the request for a server, or for its start, until it runs.")
 	flags.DurationVar(&o.stop, "stop-time", o.stop, "From the request until a server is stopped.")
 	flags.DurationVar(&o.deletion, "delete-time", o.deletion, "From the request until a server is gone.")
