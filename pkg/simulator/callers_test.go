@@ -38,7 +38,7 @@ var _ = Describe("Callers", func() {
 	var h *harness
 	BeforeEach(func() { h = newHarness() })
 
-	It("no certificate is 401, no or a bad principal 400, both forms are accepted", func() {
+	It("contracts 9.1 no certificate is 401, no or a bad principal 400, both forms are accepted", func() {
 		signer, err := principal.NewSigner(keySource(pki.compute))
 		Expect(err).NotTo(HaveOccurred())
 		forger, err := principal.NewSigner(keySource(pki.other))
@@ -62,7 +62,7 @@ var _ = Describe("Callers", func() {
 		}
 	})
 
-	It("the service's role decides alone, with impersonation the intersection does", func() {
+	It("contracts 9.2 the service's role decides alone, with impersonation the intersection does", func() {
 		server := h.created(serverCreate("web-0"))
 
 		Expect(names(h.compute().get("/api/v2/networks"))).To(Equal([]string{"alpha-net", "alpha-net2", "beta-net", "gamma-net"}))
@@ -84,7 +84,7 @@ var _ = Describe("Callers", func() {
 		Expect(seeder.as(principal.Impersonate(editor)).delete(network).status).To(Equal(http.StatusAccepted))
 	})
 
-	It("people see what their projects in the asserted organizations allow", func() {
+	It("contracts 9.2 people see what their projects in the asserted organizations allow", func() {
 		sees := func(change func(*principal.Principal)) []string {
 			return names(h.compute().as(impersonating(change)).get("/api/v2/networks"))
 		}
@@ -98,7 +98,7 @@ var _ = Describe("Callers", func() {
 		Expect(sees(func(p *principal.Principal) { p.Actor = "mallory" })).To(BeEmpty())
 	})
 
-	It("other values than true do not impersonate, an empty actor is 400", func() {
+	It("contracts 9.3 other values than true do not impersonate, an empty actor is 400", func() {
 		for _, value := range []string{"True", "1", "false", ""} {
 			Expect(names(h.compute().with("X-Impersonate", value).get("/api/v2/networks"))).To(HaveLen(4), value)
 		}
@@ -112,12 +112,12 @@ var _ = Describe("Callers", func() {
 		Expect(names(signed.get("/api/v2/networks"))).To(HaveLen(4), "form B is never impersonated")
 	})
 
-	It("the ACL of an unknown certificate name is 500", func() {
+	It("contracts 9.25 the ACL of an unknown certificate name is 500", func() {
 		refused(newCaller(h.identity, pki.unknown).get("/api/v1/acl"), http.StatusInternalServerError, "server_error")
 		refused(newCaller(h.region, pki.unknown).get("/api/v2/networks"), http.StatusInternalServerError, "server_error")
 	})
 
-	It("the ACL of principals that cannot be resolved is 500, of members without a group {}", func() {
+	It("contracts 9.25 the ACL of principals that cannot be resolved is 500, of members without a group {}", func() {
 		acl := func(change func(*principal.Principal)) answer {
 			return h.charger().as(impersonating(change)).get("/api/v1/acl")
 		}
@@ -143,7 +143,7 @@ var _ = Describe("Callers", func() {
 		Expect(own.field("projects")).To(HaveLen(1))
 	})
 
-	It("every error has the common body and repeats the trace id", func() {
+	It("contracts 9.26 every error has the common body and repeats the trace id", func() {
 		const trace = "0af7651916cd43dd8448eb211c80319c"
 		traced := func(c caller) caller { return c.with("traceparent", "00-"+trace+"-b7ad6b7169203331-01") }
 		errors := []struct {

@@ -55,7 +55,7 @@ var _ = Describe("Creating a server", func() {
 		Expect(h.adminCall(http.MethodGet, "/servers", nil).body).To(Equal("[]"))
 	}
 
-	It("refuses one flaw at a time, the earlier of two first", func() {
+	It("contracts 9.8 refuses one flaw at a time, the earlier of two first", func() {
 		for i, first := range flaws {
 			By(first.name)
 			refuses(first.status, first.make)
@@ -66,7 +66,7 @@ var _ = Describe("Creating a server", func() {
 		}
 	})
 
-	DescribeTable("refuses",
+	DescribeTable("contracts 9.8 refuses",
 		func(status int, change func(*region.ServerCreateSpec)) { refuses(status, change) },
 		Entry("a CA injection without a CA", 422, func(s *region.ServerCreateSpec) { s.SSHInjection = region.SSHInjectionCA }),
 		Entry("a keypair with a CA", 422, func(s *region.ServerCreateSpec) {
@@ -98,7 +98,7 @@ var _ = Describe("Creating a server", func() {
 		}),
 	)
 
-	It("refuses bodies that are not as described", func() {
+	It("contracts 9.8 refuses bodies that are not as described", func() {
 		for _, body := range []string{
 			`{`, `[]`, `{"metadata": {"name": "web-0"}}`,
 			`{"metadata": {"name": "-web"}, "spec": {}}`, `{"metadata": {"name": "web"}, "spec": {"networkId": "` + string(alphaNet) + `"}}`,
@@ -107,7 +107,7 @@ var _ = Describe("Creating a server", func() {
 		}
 	})
 
-	It("accepts an image for any machine, an uncurated one, and a host for a pinned flavor", func() {
+	It("contracts 9.8 accepts an image for any machine, an uncurated one, and a host for a pinned flavor", func() {
 		for name, change := range map[string]func(*region.ServerCreateSpec){
 			"any-metal":   func(s *region.ServerCreateSpec) { s.FlavorID, s.ImageID = world.FlavorMetal, world.ImageAny },
 			"any-virtual": func(s *region.ServerCreateSpec) { s.ImageID = world.ImageAny },
@@ -125,7 +125,7 @@ var _ = Describe("Creating a server", func() {
 		}
 	})
 
-	It("a name is taken on its network until the server is gone", func() {
+	It("contracts 9.8 a name is taken on its network until the server is gone", func() {
 		server := h.created(serverCreate("web-0"))
 		refused(h.compute().post(serversPath, serverCreate("web-0")), http.StatusConflict, "conflict")
 		elsewhere := serverCreate("web-0")
@@ -138,7 +138,7 @@ var _ = Describe("Creating a server", func() {
 		h.created(serverCreate("web-0"))
 	})
 
-	It("ids are derived from network and name", func() {
+	It("contracts 9.9 ids are derived from network and name", func() {
 		Expect(h.created(serverCreate("web-1")).Metadata.ID).To(Equal("fec34c20-b989-5630-b619-2587bf28a979"))
 		for _, name := range []string{"a", "b", "c", "d", "Web-0", "web.0"} {
 			namespace := uuid.MustParse(string(alphaNet))
@@ -150,7 +150,7 @@ var _ = Describe("Creating a server", func() {
 		}
 	})
 
-	It("reads back what is empty as absent, and prefixes without host bits", func() {
+	It("contracts 9.21 reads back what is empty as absent, and prefixes without host bits", func() {
 		readBack := func(name, networking string) any {
 			GinkgoHelper()
 			create := serverCreate(name)
@@ -173,7 +173,7 @@ var _ = Describe("Creating a server", func() {
 			To(Equal(map[string]any{"allowedSourceAddresses": []any{"10.9.0.0/16", "10.1.0.0/24", "10.1.0.0/24"}}))
 	})
 
-	It("shows under status what only a create can say", func() {
+	It("contracts 9.21 shows under status what only a create can say", func() {
 		create := serverCreate("web-0")
 		create.Spec.SSHCertificateAuthorityID = alphaCA
 		a := h.compute().post(serversPath, create)

@@ -22,7 +22,7 @@ var _ = Describe("Faults", func() {
 		return decoded[[]identity.Allocation](h.adminCall(http.MethodGet, "/allocations", nil), http.StatusOK)
 	}
 
-	It("an answer is lost after the work was done, as often as asked", func() {
+	It("contracts 9.27 an answer is lost after the work was done, as often as asked", func() {
 		h.faults(`[{"service": "identity", "method": "POST", "path": "/allocations$", "status": 0, "afterCommit": true, "times": 1}]`)
 		_, err := h.charger().try(http.MethodPost, alpha, charge(1, 0, 0))
 		Expect(err).To(MatchError(io.EOF))
@@ -31,14 +31,14 @@ var _ = Describe("Faults", func() {
 		Expect(allocations()).To(HaveLen(2))
 	})
 
-	It("an answer is lost before the work is done", func() {
+	It("contracts 9.27 an answer is lost before the work is done", func() {
 		h.faults(`[{"path": "/allocations$", "status": 0}]`)
 		_, err := h.charger().try(http.MethodPost, alpha, charge(1, 0, 0))
 		Expect(err).To(HaveOccurred())
 		Expect(allocations()).To(BeEmpty())
 	})
 
-	It("statuses of the services have their body, those of an ingress have not", func() {
+	It("contracts 9.27 statuses of the services have their body, those of an ingress have not", func() {
 		for _, status := range []string{"500", "409", "400"} {
 			h.faults(`[{"service": "region", "status": ` + status + `}]`)
 			Expect(h.compute().get(serversPath).field("trace_id")).NotTo(BeNil(), status)
@@ -58,13 +58,13 @@ var _ = Describe("Faults", func() {
 		Expect(h.compute().get(serversPath).body).To(Equal("[]"))
 	})
 
-	It("an error is answered though the work was done", func() {
+	It("contracts 9.27 an error is answered though the work was done", func() {
 		h.faults(`[{"service": "region", "method": "POST", "status": 502, "afterCommit": true}]`)
 		Expect(h.compute().post(serversPath, serverCreate("web-0")).status).To(Equal(http.StatusBadGateway))
 		Expect(names(h.compute().get(serversPath))).To(Equal([]string{"web-0"}))
 	})
 
-	It("only what matches goes wrong, the first fault before the second", func() {
+	It("contracts 9.27 only what matches goes wrong, the first fault before the second", func() {
 		h.faults(`[
 			{"service": "region", "method": "GET", "path": "^/api/v2/servers$", "status": 503, "times": 2},
 			{"service": "region", "method": "GET", "path": "servers", "status": 500, "times": 1}
@@ -77,7 +77,7 @@ var _ = Describe("Faults", func() {
 		Expect(h.adminCall(http.MethodGet, "/faults", nil).body).To(Equal("[]"))
 	})
 
-	It("answers are late", func() {
+	It("contracts 9.27 answers are late", func() {
 		late := make(chan answer, 1)
 		call := func() {
 			go func() {
@@ -98,7 +98,7 @@ var _ = Describe("Faults", func() {
 		Expect(h.charger().get("/api/v1/acl").status).To(Equal(http.StatusOK))
 	})
 
-	It("answers are cut", func() {
+	It("contracts 9.27 answers are cut", func() {
 		h.faults(`[{"service": "region", "truncateBytes": 10}]`)
 		a, err := h.compute().try(http.MethodGet, "/api/v2/networks", nil)
 		Expect(err).To(MatchError(io.ErrUnexpectedEOF))

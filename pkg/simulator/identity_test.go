@@ -44,7 +44,7 @@ var _ = Describe("Identity", func() {
 		Expect(a.field("error_description")).To(Equal(text))
 	}
 
-	It("every POST is an allocation of its own, and counted", func() {
+	It("contracts 9.22 every POST is an allocation of its own, and counted", func() {
 		first := h.charger().post(alpha, charge(1, 0, 1))
 		second := h.charger().post(alpha, charge(1, 0, 1))
 		Expect(first.status).To(Equal(http.StatusCreated), first.body)
@@ -60,14 +60,14 @@ var _ = Describe("Identity", func() {
 		exhausted(h.charger().post(alpha, charge(0, 0, 2)), "floatingips: total 4 exceeds quota limit 3")
 	})
 
-	It("kinds without a limit are never refused, missing ones have the default", func() {
+	It("contracts 9.22 kinds without a limit are never refused, missing ones have the default", func() {
 		gamma := allocationsPath(world.Umbrella, world.Gamma)
 		Expect(h.charger().post(gamma, charge(0, 40, 1000000)).status).To(Equal(http.StatusCreated))
 		exhausted(h.charger().post(gamma, charge(0, 1, 0)), "gpus: total 41 exceeds quota limit 40")
 		exhausted(h.charger().post(gamma, charge(11, 0, 0)), "servers: total 11 exceeds quota limit 10")
 	})
 
-	It("PUT counts the new value in place of the old one", func() {
+	It("contracts 9.22 PUT counts the new value in place of the old one", func() {
 		path := alpha + "/" + h.charger().post(alpha, charge(9, 0, 0)).field("metadata.id").(string)
 		other := editor
 		other.Actor = "somebody"
@@ -78,7 +78,7 @@ var _ = Describe("Identity", func() {
 		Expect(h.charger().get(path).body).To(MatchJSON(a.body), "a refused PUT changes nothing")
 	})
 
-	It("refuses what cannot be read, and what no label can hold", func() {
+	It("contracts 9.22 refuses what cannot be read, and what no label can hold", func() {
 		for _, body := range []string{`{`, `{}`, `{"metadata": {"name": "undefined"}, "spec": {"kind": "a", "id": "b"}}`,
 			`{"metadata": {"name": "undefined"}, "spec": {"kind": "a", "id": "b", "allocations": [{"kind": "servers"}]}}`} {
 			refused(h.charger().post(alpha, body), http.StatusBadRequest, "invalid_request")
@@ -91,7 +91,7 @@ var _ = Describe("Identity", func() {
 		Expect(denied.field("error_description")).To(And(ContainSubstring("rbac"), Not(ContainSubstring("quota limit"))))
 	})
 
-	It("an unknown project is 500 for allocations, 404 for itself", func() {
+	It("contracts 9.23 an unknown project is 500 for allocations, 404 for itself", func() {
 		id := h.charger().post(alpha, charge(1, 0, 0)).field("metadata.id").(string)
 		for _, path := range []string{allocationsPath(world.Acme, missing), allocationsPath(world.Umbrella, world.Alpha), allocationsPath(missing, world.Alpha)} {
 			refused(h.charger().post(path, charge(1, 0, 0)), http.StatusInternalServerError, "server_error")
@@ -119,7 +119,7 @@ var _ = Describe("Identity", func() {
 		Expect(admin.put("/projects/"+missing, `{"organizationId": "`+missing+`"}`).status).To(Equal(http.StatusNotFound))
 	})
 
-	It("DELETE is 202, again 404", func() {
+	It("contracts 9.24 DELETE is 202, again 404", func() {
 		path := alpha + "/" + h.charger().post(alpha, charge(10, 0, 0)).field("metadata.id").(string)
 		refused(h.charger().delete(allocationsPath(world.Acme, world.Beta)+path[len(alpha):]), http.StatusNotFound, "not_found")
 		a := h.charger().delete(path)

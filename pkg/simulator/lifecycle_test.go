@@ -22,7 +22,7 @@ var _ = Describe("The life of a server", func() {
 	var h *harness
 	BeforeEach(func() { h = newHarness() })
 
-	It("is pending without a power state, provisioned and Building, then Running with addresses", func() {
+	It("contracts 9.10 is pending without a power state, provisioned and Building, then Running with addresses", func() {
 		h.set(`{"bootMillis": 10000}`)
 		create := serverCreate("web-0")
 		create.Spec.Networking = &region.ServerNetworking{PublicIP: true}
@@ -51,7 +51,7 @@ var _ = Describe("The life of a server", func() {
 		Expect(running.Status.MacAddress).To(MatchRegexp("^fa:16:3e(:[0-9a-f]{2}){3}$"))
 	})
 
-	It("a physical machine is Queued before it is Building", func() {
+	It("contracts 9.10 a physical machine is Queued before it is Building", func() {
 		h.set(`{"bootMillis": 10000}`)
 		create := serverCreate("metal-0")
 		create.Spec.FlavorID, create.Spec.ImageID = world.FlavorMetal, world.ImageMetal
@@ -64,7 +64,7 @@ var _ = Describe("The life of a server", func() {
 		Expect(shown(h.read(server))).To(Equal("provisioned/Running/healthy"))
 	})
 
-	It("health is degraded while building and when stopped", func() {
+	It("contracts 9.11 health is degraded while building and when stopped", func() {
 		server := h.created(serverCreate("web-0"))
 		h.step(2000)
 		Expect(shown(h.read(server))).To(Equal("provisioned/Building/degraded"))
@@ -74,7 +74,7 @@ var _ = Describe("The life of a server", func() {
 		Expect(shown(h.read(server))).To(Equal("provisioned/Stopped/degraded"))
 	})
 
-	It("a verb in the wrong state is 400, before the provider accepted 404", func() {
+	It("contracts 9.15 a verb in the wrong state is 400, before the provider accepted 404", func() {
 		verbs := []string{"start", "stop", "softreboot", "hardreboot"}
 		server := h.created(serverCreate("web-0"))
 		for _, verb := range verbs {
@@ -94,7 +94,7 @@ var _ = Describe("The life of a server", func() {
 		refused(h.compute().post(serversPath+"/"+missing+"/start", nil), http.StatusNotFound, "not_found")
 	})
 
-	It("stop shows Stopping and start Pending at once, reboots nothing, all settle later", func() {
+	It("contracts 9.16 stop shows Stopping and start Pending at once, reboots nothing, all settle later", func() {
 		server := h.running(serverCreate("web-0"))
 		act := func(verb string) {
 			a := h.compute().post(pathOf(server)+"/"+verb, nil)
@@ -121,7 +121,7 @@ var _ = Describe("The life of a server", func() {
 		Expect(stopped.Status).To(Equal(server.Status), "addresses are kept")
 	})
 
-	It("a deleted server is deprovisioning and listed for a while, then gone", func() {
+	It("contracts 9.20 a deleted server is deprovisioning and listed for a while, then gone", func() {
 		server := h.running(serverCreate("web-0"))
 		for range 2 {
 			a := h.compute().delete(pathOf(server))

@@ -21,7 +21,7 @@ var _ = Describe("Lists and look-ups", func() {
 
 	listPaths := []string{"/api/v2/networks", "/api/v2/securitygroups", "/api/v2/sshcertificateauthorities", serversPath}
 
-	It("a list is null without a common organization, [] when nothing is in it", func() {
+	It("contracts 9.4 a list is null without a common organization, [] when nothing is in it", func() {
 		for _, path := range listPaths {
 			Expect(h.person().get(path+"?organizationID="+string(world.Umbrella)).body).To(Equal("null"), path)
 			Expect(h.person().get(path+"?projectID="+string(world.Beta)).body).To(Equal("[]"), path)
@@ -29,7 +29,7 @@ var _ = Describe("Lists and look-ups", func() {
 		}
 	})
 
-	It("on request null and undeclared statuses drop the connection", func() {
+	It("contracts 9.4 on request null and undeclared statuses drop the connection", func() {
 		h.set(`{"emptyLists": "drop"}`)
 		for _, path := range listPaths {
 			_, err := h.person().try(http.MethodGet, path+"?organizationID="+string(world.Umbrella), nil)
@@ -42,7 +42,7 @@ var _ = Describe("Lists and look-ups", func() {
 		Expect(err).To(HaveOccurred())
 	})
 
-	It("values of a parameter are alternatives, parameters and tags are conditions", func() {
+	It("contracts 9.5 values of a parameter are alternatives, parameters and tags are conditions", func() {
 		tagged := func(name string, network int, tags ...unikorn.Tag) {
 			create := serverCreate(name)
 			create.Metadata.Tags = tags
@@ -72,7 +72,7 @@ var _ = Describe("Lists and look-ups", func() {
 		refused(h.compute().get(serversPath+"?regionID="+url.QueryEscape("a b")), http.StatusInternalServerError, "server_error")
 	})
 
-	It("lists are ordered by id", func() {
+	It("contracts 9.5 lists are ordered by id", func() {
 		for _, name := range []string{"c", "a", "b"} {
 			h.created(serverCreate(name))
 		}
@@ -84,7 +84,7 @@ var _ = Describe("Lists and look-ups", func() {
 		Expect(found[0] < found[1] && found[1] < found[2]).To(BeTrue(), "%v", found)
 	})
 
-	It("foreign object is 403, missing 404, non-UUID 400", func() {
+	It("contracts 9.6 foreign object is 403, missing 404, non-UUID 400", func() {
 		for path, foreign := range map[string]string{
 			"/api/v2/networks/":                  string(betaNet),
 			"/api/v2/securitygroups/":            "0e000000-0000-4000-8000-0000000000e3",
@@ -101,7 +101,7 @@ var _ = Describe("Lists and look-ups", func() {
 		}
 	})
 
-	It("images by organization, scope and state", func() {
+	It("contracts 9.7 images by organization, scope and state", func() {
 		images := func(c caller, query string) []string {
 			a := c.get("/api/v2/regions/" + string(world.North) + "/images?" + query)
 			Expect(a.header.Values("Cache-Control")).To(Equal([]string{"no-cache"}))

@@ -18,7 +18,7 @@ var _ = Describe("Updating a server", func() {
 	var h *harness
 	BeforeEach(func() { h = newHarness() })
 
-	It("another name or flavor is 422, a dying server 400, success 202 with the server", func() {
+	It("contracts 9.12 another name or flavor is 422, a dying server 400, success 202 with the server", func() {
 		server := h.running(serverCreate("web-0"))
 		update := serverUpdate(server)
 		update.Metadata.Description = "new"
@@ -40,7 +40,7 @@ var _ = Describe("Updating a server", func() {
 		refused(h.compute().put(pathOf(server), update), http.StatusNotFound, "not_found")
 	})
 
-	It("references are checked in order, user data only when it changes", func() {
+	It("contracts 9.12 references are checked in order, user data only when it changes", func() {
 		create := serverCreate("web-0")
 		create.Spec.UserData = []byte("#!/bin/sh\n")
 		create.Spec.SSHCertificateAuthorityID = alphaCA
@@ -62,7 +62,7 @@ var _ = Describe("Updating a server", func() {
 		Expect(a.field("spec.userData")).To(BeNil())
 	})
 
-	It("who updates becomes who created and modified", func() {
+	It("contracts 9.12 who updates becomes who created and modified", func() {
 		server := h.running(serverCreate("web-0"))
 		Expect(server.Metadata.CreatedBy).To(Equal("alpha-editor"))
 		other := editor
@@ -73,7 +73,7 @@ var _ = Describe("Updating a server", func() {
 		Expect(a.field("metadata.modifiedTime")).NotTo(BeNil())
 	})
 
-	It("a public address comes and goes in place", func() {
+	It("contracts 9.12 a public address comes and goes in place", func() {
 		server := h.running(serverCreate("web-0"))
 		update := serverUpdate(server)
 		update.Spec.Networking = &region.ServerNetworking{PublicIP: true}
@@ -94,7 +94,7 @@ var _ = Describe("Updating a server", func() {
 		return rebuilt
 	}
 
-	It("another image rebuilds in place, as newer builds report it", func() {
+	It("contracts 9.13 another image rebuilds in place, as newer builds report it", func() {
 		server := h.running(serverCreate("web-0"))
 		Expect(rebuild(server).Metadata.ProvisioningStatus).To(BeEquivalentTo("provisioning"))
 		h.step(1000)
@@ -106,7 +106,7 @@ var _ = Describe("Updating a server", func() {
 		Expect(after.Spec.ImageID).To(Equal(world.ImageAny))
 	})
 
-	It("another image rebuilds in place, as older builds report it", func() {
+	It("contracts 9.13 another image rebuilds in place, as older builds report it", func() {
 		h.set(`{"rebuildStyle": "old"}`)
 		server := h.running(serverCreate("web-0"))
 		Expect(shown(rebuild(server))).To(Equal("provisioning/Building/unknown"))
@@ -118,7 +118,7 @@ var _ = Describe("Updating a server", func() {
 		Expect(after.Status).To(Equal(server.Status))
 	})
 
-	It("a rebuild before the first launch waits for it", func() {
+	It("contracts 9.13 a rebuild before the first launch waits for it", func() {
 		server := h.created(serverCreate("web-0"))
 		Expect(shown(rebuild(server))).To(Equal("pending//unknown"))
 		h.step(2000)
@@ -129,7 +129,7 @@ var _ = Describe("Updating a server", func() {
 		Expect(shown(h.read(server))).To(Equal("provisioned/Running/healthy"))
 	})
 
-	It("an update without tags removes the instance-id tag", func() {
+	It("contracts 9.14 an update without tags removes the instance-id tag", func() {
 		server := h.running(serverCreate("web-0"))
 		find := func() []string {
 			return names(h.compute().get(serversPath + "?tag=compute.unikorn-cloud.org%2Finstance-id%3Dx-web-0"))

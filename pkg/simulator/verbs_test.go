@@ -19,7 +19,7 @@ var _ = Describe("Verbs of a server", func() {
 	var h *harness
 	BeforeEach(func() { h = newHarness() })
 
-	It("the ssh key is that of the network, and only of servers made with it", func() {
+	It("contracts 9.17 the ssh key is that of the network, and only of servers made with it", func() {
 		key := func(server region.Server) any {
 			GinkgoHelper()
 			a := h.compute().get(pathOf(server) + "/sshkey")
@@ -42,7 +42,7 @@ var _ = Describe("Verbs of a server", func() {
 		Expect(h.adminCall(http.MethodGet, "/requests", nil).body).NotTo(ContainSubstring("BEGIN"))
 	})
 
-	It("every console session has a URL of its own, and needs a running server", func() {
+	It("contracts 9.18 every console session has a URL of its own, and needs a running server", func() {
 		server := h.created(serverCreate("web-0"))
 		refused(h.compute().get(pathOf(server)+"/consolesessions"), http.StatusNotFound, "not_found")
 		h.step(2000)
@@ -53,7 +53,7 @@ var _ = Describe("Verbs of a server", func() {
 		Expect(h.compute().get(pathOf(server) + "/consolesessions").field("url")).NotTo(Equal(first))
 	})
 
-	It("a snapshot is not ready first, then an image of the organization with region's tags", func() {
+	It("contracts 9.19 a snapshot is not ready first, then an image of the organization with region's tags", func() {
 		server := h.running(serverCreate("web-0"))
 		images := func(query string) []region.Image {
 			path := "/api/v2/regions/" + string(world.North) + "/images?organizationID=" + string(world.Acme) + "&" + query
@@ -90,7 +90,7 @@ var _ = Describe("Verbs of a server", func() {
 		refused(h.compute().post(serversPath, again), http.StatusNotFound, "not_found")
 	})
 
-	It("a snapshot that the provider refuses is 500, without a spec 400", func() {
+	It("contracts 9.19 a snapshot that the provider refuses is 500, without a spec 400", func() {
 		server := h.created(serverCreate("web-0"))
 		snapshot := map[string]any{"metadata": map[string]any{"name": "mine"}, "spec": map[string]any{}}
 		refused(h.compute().post(pathOf(server)+"/snapshot", snapshot), http.StatusInternalServerError, "server_error")
