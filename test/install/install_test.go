@@ -5,8 +5,10 @@ package install
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -76,9 +78,23 @@ spec:
 	kubectl(ctx, "-n", "alpha", "wait", "instance/"+name, "--for=condition=Ready", "--timeout=90s")
 }
 
-// served is the certificate that the replica shows.
-func served() ([]byte, error) {
-	connection, err := tls.Dial("tcp", addressOf(replica), &tls.Config{InsecureSkipVerify: true}) // It is looked at, not trusted.
+// served is the certificate that the replica shows, if it is one that the
+// cluster trusts.
+func (o operator) served() ([]byte, error) {
+	authorities := x509.NewCertPool()
+	for _, file := range []string{"ca.crt", "ca-old.crt"} {
+		content, err := os.ReadFile(o.path("my-cluster", "certificates", file))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		authorities.AppendCertsFromPEM(content)
+	}
+	connection, err := tls.Dial("tcp", addressOf(replica), &tls.Config{
+		RootCAs: authorities, ServerName: "instance-apiserver.unikorn-compute.svc", MinVersion: tls.VersionTLS12,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +150,13 @@ var _ = Describe("Who follows docs/install.md", Ordered, func() {
 
 	It("renews the serving certificate and its authority, and restarts nothing", func(ctx SpecContext) {
 		for _, step := range commands("Certificates") {
-			before, err := served()
+			before, err := o.served()
 			Expect(err).NotTo(HaveOccurred())
 			o.follow(ctx, step)
 			Expect(kubectl(ctx, "get", "instances", "--all-namespaces")).To(ContainSubstring("web-1"), "before the pods have it")
 			after := mount(ctx)
 			Expect(after).NotTo(Equal(before))
-			Eventually(served).WithContext(ctx).Should(Equal(after))
+			Eventually(o.served).WithContext(ctx).Should(Equal(after))
 			Eventually(attempt).WithContext(ctx).WithArguments("get", "instances", "--all-namespaces").Should(ContainSubstring("web-1"))
 		}
 		Expect(kubectl(ctx, "get", api, "-o", available)).To(Equal("True"))
