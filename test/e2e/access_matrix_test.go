@@ -16,6 +16,8 @@ import (
 
 	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/acl"
 )
 
 // Users who are not of the fixture.
@@ -121,6 +123,46 @@ var _ = Describe("Every verb of every subresource", Serial, Ordered, ContinueOnF
 				Expect(person.get(ctx, apiPath+path, nil).Code).To(Equal(want), "%s: %s", who.person, path)
 			}
 		}
+	})
+})
+
+var _ = Describe("Apply by who may change Instances but make none", func() {
+	It("makes none", func(ctx SpecContext) {
+		const patcher = "patcher"
+		admin := clientOf(environment.Admin).RbacV1()
+		role, err := admin.Roles(alpha).Create(ctx, &rbacv1.Role{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: patcher},
+			Rules: []rbacv1.PolicyRule{{
+				APIGroups: []string{v1beta1.GroupName}, Resources: []string{"instances"}, Verbs: []string{"get", "patch"},
+			}},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(admin.Roles(alpha).Delete(ctx, role.Name, metav1.DeleteOptions{})).To(Succeed())
+		})
+		binding, err := admin.RoleBindings(alpha).Create(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: patcher},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: patcher}},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(admin.RoleBindings(alpha).Delete(ctx, binding.Name, metav1.DeleteOptions{})).To(Succeed())
+		})
+		// The platform would let them.
+		Expect(simulator().SetRoles(ctx, patcher, map[ids.ProjectID]acl.Role{alphaID: acl.RoleEditor})).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { Expect(simulator().SetRoles(ctx, patcher, nil)).To(Succeed()) })
+		person := newcomer(patcher)
+		Eventually(func() error {
+			_, err := instancesFor(person).ComputeV1beta1().Instances(alpha).Get(ctx, missingName, metav1.GetOptions{})
+			return err
+		}).WithContext(ctx).Should(beRefused(404, metav1.StatusReasonNotFound))
+		declaration, _ := declared(missingName)
+		_, err = instancesFor(person).ComputeV1beta1().Instances(alpha).Apply(ctx, declaration, metav1.ApplyOptions{FieldManager: "e2e"})
+		Expect(err).To(beRefused(403, metav1.StatusReasonForbidden))
+		Expect(err).To(MatchError(ContainSubstring("cannot create resource")))
+		Expect(get(ctx, missingName)).To(BeNil())
+		Expect(charged(ctx)).To(BeEmpty())
 	})
 })
 

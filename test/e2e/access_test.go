@@ -87,28 +87,4 @@ var _ = Describe("Access", func() {
 		}
 		Expect(anonymously(ctx, configOf(environment.Admin).Host, listPath)).To(BeElementOf(http.StatusUnauthorized, http.StatusForbidden))
 	})
-
-	It("is not gained by headers that only the front proxy may send", func(ctx SpecContext) {
-		config := rest.AnonymousClientConfig(configOf(environment.Admin))
-		config.Host = replicas()[0]
-		config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
-			return headers{next: next, set: http.Header{"X-Remote-User": {"admin"}, "X-Remote-Group": {"system:masters"}}}
-		}
-		_, err := instancesFor(config).ComputeV1beta1().Instances(alpha).List(ctx, metav1.ListOptions{})
-		Expect(err).To(MatchError(Or(ContainSubstring("orbidden"), ContainSubstring("nauthorized"))))
-	})
 })
-
-// headers adds to every request.
-type headers struct {
-	next http.RoundTripper
-	set  http.Header
-}
-
-func (h headers) RoundTrip(request *http.Request) (*http.Response, error) {
-	request = request.Clone(request.Context())
-	for key, values := range h.set {
-		request.Header[key] = values
-	}
-	return h.next.RoundTrip(request)
-}
