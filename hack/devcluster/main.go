@@ -20,8 +20,9 @@ func main() {
 	// The signals stay caught: to stop takes a moment, and a second Ctrl-C in it
 	// must not leave half of the environment behind.
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer release()
-	if err := newCommand().ExecuteContext(ctx); err != nil {
+	err := newCommand().ExecuteContext(ctx)
+	release()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "devcluster:", err)
 		os.Exit(1)
 	}

@@ -59,7 +59,7 @@ func TestNotUp(t *testing.T) {
 		outcome:                      "exit 1",
 		outcome + ": signal: killed": "kill -9 $$",
 	} {
-		err := notUp(exec.Command("sh", "-c", script).Run())
+		err := notUp(exec.CommandContext(t.Context(), "sh", "-c", script).Run())
 		if err.Error() != want {
 			t.Errorf("%s: %q, want %q", script, err, want)
 		}

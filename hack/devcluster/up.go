@@ -49,12 +49,12 @@ func newSupervise(config *environment.Config) *cobra.Command {
 	}
 }
 
-func up(ctx context.Context, config environment.Config, out io.Writer) error {
+func up(ctx context.Context, config environment.Config, out io.Writer) (err error) {
 	progress, theirs, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	defer progress.Close()
+	defer func() { err = errors.Join(err, progress.Close()) }()
 	supervisor, err := startSupervisor(config, theirs)
 	if err := errors.Join(err, theirs.Close()); err != nil {
 		return err
@@ -139,11 +139,10 @@ func startSupervisor(config environment.Config, progress *os.File) (*exec.Cmd, e
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
-	command := exec.Command(self, "supervise",
+	command := exec.Command(self, "supervise", //nolint:noctx // it outlives whoever starts it
 		"--folder", config.Folder, "--binaries", config.Binaries, "--artifacts", config.Artifacts)
 	command.Stdout, command.Stderr = log, log
 	command.ExtraFiles = []*os.File{progress}
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return command, command.Start()
+	return command, errors.Join(command.Start(), log.Close())
 }

@@ -18,7 +18,7 @@ const modelPrefix = "org.unikorn-cloud.compute.v1beta1."
 func models(t *testing.T) map[string]spec.Schema {
 	t.Helper()
 	found := map[string]spec.Schema{}
-	definitions := apiserver.OpenAPIDefinitions(func(path string) spec.Ref { return spec.MustCreateRef(path) })
+	definitions := apiserver.OpenAPIDefinitions(spec.MustCreateRef)
 	for name, definition := range definitions {
 		if model, ours := strings.CutPrefix(name, modelPrefix); ours {
 			found[model] = definition.Schema
@@ -79,7 +79,7 @@ func TestSwitchesDefaultToFalse(t *testing.T) {
 		"paused":              all["InstanceSpec"].Properties["paused"],
 		"networking.publicIP": all["InstanceNetworking"].Properties["publicIP"],
 	} {
-		if property.Default != false {
+		if property.Default != any(false) {
 			t.Errorf("%s defaults to %v, want false", path, property.Default)
 		}
 	}

@@ -38,7 +38,7 @@ type Followers struct {
 	passing func(error) bool
 
 	running sync.WaitGroup
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // it is what Close ends, of all pollers
 	cancel  context.CancelFunc
 
 	mu      sync.Mutex
@@ -65,7 +65,7 @@ func New(limits Limits, passing func(error) bool) *Followers {
 // Close of Followers, and when it is not read for long; the caller must close it. The
 // error is that of the first read, ErrTooMany or ErrClosed.
 func (f *Followers) Follow(ctx context.Context, console string, lines *int64, read Read) (io.ReadCloser, error) {
-	p, err := f.join(console, read)
+	p, err := f.join(console, read) //nolint:contextcheck // others may follow longer than who was first
 	if err != nil {
 		return nil, err
 	}

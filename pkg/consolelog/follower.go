@@ -20,7 +20,7 @@ var _ io.ReadCloser = &follower{}
 
 // follower is the stream of one follower.
 type follower struct {
-	ctx   context.Context
+	ctx   context.Context //nolint:containedctx // io.Reader has no other way to be told
 	leave func()
 	// woken has one element when there is something to read.
 	woken chan struct{}

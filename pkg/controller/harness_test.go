@@ -158,7 +158,7 @@ func (w *world) work(ctx context.Context, reconciler *Reconciler, queue workqueu
 		if shutdown {
 			return
 		}
-		result, err, crashed := survive(ctx, reconciler, key)
+		result, crashed, err := survive(ctx, reconciler, key)
 		queue.Done(key)
 		switch {
 		case crashed:
@@ -176,7 +176,7 @@ func (w *world) work(ctx context.Context, reconciler *Reconciler, queue workqueu
 	}
 }
 
-func survive(ctx context.Context, reconciler *Reconciler, key types.NamespacedName) (result reconcile.Result, err error, crashed bool) {
+func survive(ctx context.Context, reconciler *Reconciler, key types.NamespacedName) (result reconcile.Result, crashed bool, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
 			if _, ok := problem.(crash); !ok {
@@ -186,7 +186,7 @@ func survive(ctx context.Context, reconciler *Reconciler, key types.NamespacedNa
 		}
 	}()
 	result, err = reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: key})
-	return result, err, false
+	return result, false, err
 }
 
 // restart stops the controller and starts another.
@@ -211,7 +211,7 @@ func (w *world) eventually(what string, within time.Duration, condition func() b
 }
 
 // after lets time pass.
-func (w *world) after(d time.Duration) {
+func (*world) after(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
@@ -303,11 +303,10 @@ type recorder struct {
 	events []string
 }
 
-func (r *recorder) Eventf(regarding runtime.Object, _ runtime.Object, kind, reason, _, note string, args ...any) {
+func (r *recorder) Eventf(_, _ runtime.Object, kind, reason, _, note string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, fmt.Sprintf("%s %s %s", kind, reason, fmt.Sprintf(note, args...)))
-	_ = regarding
 }
 
 func (r *recorder) count(reason string) int {

@@ -109,7 +109,7 @@ func (r *Reconciler) pass(ctx context.Context, object *v1alpha1.ComputeInstance)
 	s, incomplete := newSubject(object)
 	now := r.clock.Now()
 	// The first comparison of charges after a start is spread over the interval.
-	s.note = r.notes.of(object, now, now.Add(rand.N(r.timing.Resync)))
+	s.note = r.notes.of(object, now, now.Add(rand.N(r.timing.Resync))) //nolint:gosec // nothing depends on its being foreseen
 	if object.DeletionTimestamp != nil {
 		return r.finish(ctx, s, incomplete)
 	}

@@ -101,8 +101,7 @@ func (r *Reconciler) standing(ctx context.Context, s *subject, notBefore time.Ti
 	}
 	id, err := s.serverID()
 	if err != nil {
-		// No server can have been made on a network of this id.
-		return nil, nil
+		return nil, nil //nolint:nilerr // no server can have been made on a network of this id
 	}
 	server, err := r.region.Server(ctx, r.credential(s), id)
 	switch {

@@ -125,13 +125,13 @@ func TestReverted(t *testing.T) {
 func TestDeleteWhileCreating(t *testing.T) {
 	lost := lostAnswer(t)
 	for _, kind := range []fault{"", faultLost, faultLate, faultCrashAfter, faultCrashLate} {
-		for _, moment := range []time.Duration{0, 50, 500, 1000, 1500, 2500, 5000} {
-			t.Run(fmt.Sprintf("%s/%dms", kind, moment), func(t *testing.T) {
+		for _, moment := range []time.Duration{0, 50 * time.Millisecond, 500 * time.Millisecond, time.Second, 1500 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second} {
+			t.Run(fmt.Sprintf("%s/%s", kind, moment), func(t *testing.T) {
 				t.Parallel()
 				inWorldOf(t, lost, func(w *world) {
 					w.faults.arm("CreateServer", 1, kind)
 					w.apply(newInstance())
-					w.after(moment * time.Millisecond)
+					w.after(moment)
 					w.remove()
 					w.eventually("gone", time.Minute, w.gone)
 					w.after(2 * lateness)

@@ -73,6 +73,7 @@ func healthOf(server *region.Server) metav1.Condition {
 		health.Status, health.Reason, health.Message = metav1.ConditionTrue, v1alpha1.ReasonHealthy, "The server is healthy."
 	case unikorn.HealthStatusDegraded, unikorn.HealthStatusError:
 		health.Reason, health.Message = v1alpha1.ReasonDegraded, "The server does not work as it should."
+	case unikorn.HealthStatusUnknown:
 	}
 	if detail := server.Metadata.HealthStatusDetail; detail != nil && detail.Message != "" {
 		health.Message = bounded(detail.Message)
@@ -116,9 +117,10 @@ func handedOver(server *region.Server) verdict {
 	case unikorn.ProvisioningStatusError:
 		v := verdict{reason: v1alpha1.ReasonErrored, message: "The region could not make the server as specified."}
 		return v.detailed(server, v1alpha1.ReasonErrored, v1alpha1.ReasonDependencyNotFound, v1alpha1.ReasonDependencyFailed)
+	default:
+		v := verdict{reason: v1alpha1.ReasonDependencyNotReady, message: "The region has not made the server yet."}
+		return v.detailed(server, v1alpha1.ReasonProvisioning, v1alpha1.ReasonDependencyNotReady, v1alpha1.ReasonDependencyFailed)
 	}
-	v := verdict{reason: v1alpha1.ReasonDependencyNotReady, message: "The region has not made the server yet."}
-	return v.detailed(server, v1alpha1.ReasonProvisioning, v1alpha1.ReasonDependencyNotReady, v1alpha1.ReasonDependencyFailed)
 }
 
 // detailed takes over the region's own reason if it is one of reasons: any other
@@ -163,8 +165,9 @@ func moving(object *v1alpha1.ComputeInstance) bool {
 	switch region.PowerState(active.Reason) {
 	case region.PowerRunning, region.PowerStopped, region.PowerError:
 		return false
+	default:
+		return true
 	}
-	return true
 }
 
 // messageLimit keeps somebody else's message from failing the write.

@@ -75,8 +75,9 @@ func troubleMessage(err error) string {
 		return fmt.Sprintf("The %s service does not answer in time.", failed.Service)
 	case unikorn.ServiceRefused, unikorn.Refused:
 		return fmt.Sprintf("The %s service refuses the controller.", failed.Service)
+	default:
+		return fmt.Sprintf("The %s service is not available.", failed.Service)
 	}
-	return fmt.Sprintf("The %s service is not available.", failed.Service)
 }
 
 // quotaRefused turns a refusal of quota into a halt and leaves other errors.

@@ -104,8 +104,8 @@ func quotaExceeded(err error, allocation AllocationWrite) error {
 }
 
 var (
-	limitNumber = regexp.MustCompile(quotaLimit + `[^0-9]*([0-9]+)`)
-	number      = regexp.MustCompile(`[0-9]+`)
+	limitNumber = regexp.MustCompile(quotaLimit + `\D*(\d+)`)
+	number      = regexp.MustCompile(`\d+`)
 	word        = regexp.MustCompile(`[0-9A-Za-z][0-9A-Za-z._-]*[0-9A-Za-z]`)
 )
 

@@ -3,6 +3,7 @@
 package identity_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -24,7 +25,11 @@ func TestConflicts(t *testing.T) {
 	if !apierrors.IsInternalError(err) {
 		t.Errorf("create: %v", err)
 	}
-	if status := err.(*unikorn.Error).Status(); strings.Contains(status.Message, "Allocation") {
+	var refusal *unikorn.Error
+	if !errors.As(err, &refusal) {
+		t.Fatalf("create: %v", err)
+	}
+	if status := refusal.Status(); strings.Contains(status.Message, "Allocation") {
 		t.Errorf("%q names an operation", status.Message)
 	}
 }

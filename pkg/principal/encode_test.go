@@ -34,7 +34,7 @@ const aliceInFormA = "eyJvcmdhbml6YXRpb25JZCI6IjExMTExMTExLTExMTEtNDExMS04MTExLT
 // keys is a key that can be replaced.
 type keys struct{ pem []byte }
 
-func (k *keys) CurrentCertKeyContent() ([]byte, []byte) { return nil, k.pem }
+func (k *keys) CurrentCertKeyContent() (certificate, key []byte) { return nil, k.pem }
 
 func (k *keys) replace(t testing.TB, key crypto.PrivateKey) {
 	t.Helper()
@@ -57,7 +57,7 @@ func rsaKey(t testing.TB) *rsa.PrivateKey {
 // header is what credential writes into a request.
 func header(t testing.TB, credential principal.Credential) http.Header {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://region.example/", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://region.example/", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ const (
 	raise = "raise " + string(computetest.Allocation)
 )
 
-func change(writer *Writer, ctx context.Context, desired *v1alpha1.ComputeInstance) error {
+func change(ctx context.Context, writer *Writer, desired *v1alpha1.ComputeInstance) error {
 	_, err := writer.Update(ctx, &storedInstance{Object: computetest.Stored()}, desired)
 	return err
 }
@@ -54,7 +54,7 @@ func TestUpdateOnlyRaises(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBank(t, test.held...)
 			writer, _ := till(b)
-			if err := change(writer, charged(t.Context(), test.needed), computetest.Stored()); err != nil {
+			if err := change(charged(t.Context(), test.needed), writer, computetest.Stored()); err != nil {
 				t.Fatal(err)
 			}
 			expectEvents(t, b.diary, test.want...)
@@ -77,7 +77,7 @@ func TestUpdateThatCostsNothingNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBank(t, Cost{Servers: 1})
 			writer, _ := till(b)
-			if err := change(writer, ctx, computetest.Stored()); err != nil {
+			if err := change(ctx, writer, computetest.Stored()); err != nil {
 				t.Fatal(err)
 			}
 			expectEvents(t, b.diary, "update")
@@ -89,7 +89,7 @@ func TestUpdateThatCostsNothingNew(t *testing.T) {
 func TestUpdateOfAnInstanceWithoutAllocation(t *testing.T) {
 	b := newBank(t)
 	writer, _ := till(b)
-	if err := change(writer, charged(t.Context(), Cost{Servers: 1}), unpaid()); err != nil {
+	if err := change(charged(t.Context(), Cost{Servers: 1}), writer, unpaid()); err != nil {
 		t.Fatal(err)
 	}
 	expectEvents(t, b.diary, "update")
@@ -112,7 +112,7 @@ func TestRefusedRaiseWritesNothing(t *testing.T) {
 			b := newBank(t, Cost{Servers: 1})
 			b.failures[test.method] = []error{test.err}
 			writer, _ := till(b)
-			if err := change(writer, charged(t.Context(), Cost{Servers: 1, GPUs: 3}), computetest.Stored()); !errors.Is(err, test.err) {
+			if err := change(charged(t.Context(), Cost{Servers: 1, GPUs: 3}), writer, computetest.Stored()); !errors.Is(err, test.err) {
 				t.Errorf("got %v, want %v", err, test.err)
 			}
 			expectEvents(t, b.diary, test.want...)
@@ -125,7 +125,7 @@ func TestRaiseIsNeverPutBack(t *testing.T) {
 	b := newBank(t, Cost{Servers: 1})
 	writer, s := till(b)
 	s.during = func() error { return errRefused }
-	if err := change(writer, charged(t.Context(), Cost{Servers: 1, GPUs: 2}), computetest.Stored()); !errors.Is(err, errRefused) {
+	if err := change(charged(t.Context(), Cost{Servers: 1, GPUs: 2}), writer, computetest.Stored()); !errors.Is(err, errRefused) {
 		t.Errorf("got %v, want %v", err, errRefused)
 	}
 	writer.refunds.Drain()

@@ -59,7 +59,7 @@ func newHarness() *harness {
 }
 
 func listen() net.Listener {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	Expect(err).NotTo(HaveOccurred())
 	return listener
 }
@@ -139,13 +139,14 @@ func (c caller) try(method, path string, body any) (answer, error) {
 		Expect(err).NotTo(HaveOccurred())
 		content = bytes.NewReader(raw)
 	}
-	request, err := http.NewRequest(method, c.base+path, content)
+	ctx := context.Background()
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, content)
 	Expect(err).NotTo(HaveOccurred())
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
 	if c.credential != nil {
-		Expect(c.credential(context.Background(), request)).To(Succeed())
+		Expect(c.credential(ctx, request)).To(Succeed())
 	}
 	for name, value := range c.headers {
 		request.Header.Set(name, value)

@@ -155,10 +155,12 @@ func (c *Client) refusal(endpoint Endpoint, response *http.Response, body []byte
 	}
 	result.Kind = kind(endpoint, result)
 	result.unknown = !definite(result)
-	if result.Kind == ServiceRefused {
+	switch result.Kind {
+	case ServiceRefused:
 		c.advisor.refused(result)
-	} else if result.Kind == Refused {
+	case Refused:
 		c.advisor.worked(endpoint.Name)
+	case Unavailable, TimedOut:
 	}
 	return result
 }

@@ -23,15 +23,17 @@ const (
 type Kind string
 
 const (
-	// Refused: the service understood the call and refuses it because of the
-	// object or the person it is for.
+	// Refused says that the service understood the call and refuses it because
+	// of the object or the person it is for.
 	Refused Kind = "Refused"
-	// ServiceRefused: the service refuses this service, whoever the call is for.
+	// ServiceRefused says that the service refuses this service, whoever the
+	// call is for.
 	ServiceRefused Kind = "ServiceRefused"
-	// Unavailable: no sensible answer. Down, overloaded, connection dropped,
-	// an internal error of the service, or a body that is not what it should be.
+	// Unavailable stands for no sensible answer. Down, overloaded, connection
+	// dropped, an internal error of the service, or a body that is not what it
+	// should be.
 	Unavailable Kind = "Unavailable"
-	// TimedOut: no answer in time.
+	// TimedOut stands for no answer in time.
 	TimedOut Kind = "TimedOut"
 )
 

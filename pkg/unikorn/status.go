@@ -54,7 +54,7 @@ func (e *Error) unavailable() metav1.Status {
 func (e *Error) refused() metav1.Status {
 	return metav1.Status{
 		Status:  metav1.StatusFailure,
-		Code:    int32(e.StatusCode),
+		Code:    int32(e.StatusCode), //nolint:gosec // it has three digits
 		Reason:  reasons[e.StatusCode],
 		Message: fmt.Sprintf("the %s service refuses what was asked: %s%s", e.Service, e.Code, e.trace()),
 	}

@@ -89,7 +89,7 @@ func (i *inspection) script(subject string, body []byte) {
 func (i *inspection) template(subject string, body []byte) {
 	line, rest, _ := bytes.Cut(body, []byte("\n"))
 	match := templateLine.FindSubmatch(line)
-	if match == nil || !strings.EqualFold(strings.TrimSpace(string(match[1])), "jinja") {
+	if len(match) == 0 || !strings.EqualFold(strings.TrimSpace(string(match[1])), "jinja") {
 		i.warn(subject, "is ignored by cloud-init: the first line of a template must be ## template: jinja and nothing else")
 		return
 	}

@@ -61,7 +61,7 @@ var templateLine = regexp.MustCompile(`(?i)^##\s*template:(.*)`)
 // made of raw should have; region's is another one for some formats.
 func Label(raw []byte) string {
 	line := strings.ToLower(firstLine(bytes.TrimLeftFunc(raw, unicode.IsSpace)))
-	if match := templateLine.FindStringSubmatch(line); match != nil && strings.HasPrefix(strings.TrimSpace(match[1]), "jinja") {
+	if match := templateLine.FindStringSubmatch(line); len(match) > 0 && strings.HasPrefix(strings.TrimSpace(match[1]), "jinja") {
 		return typeTemplate
 	}
 	return labelOf(line, guestFormats)

@@ -65,10 +65,10 @@ var _ = Describe("An audit of everything at the highest level", Ordered, Continu
 			return confidential(word)
 		}
 		userData := func(word string) string { return base64.StdEncoding.EncodeToString(given(word)) }
-		made := create(ctx, name, started(given("given-in-create")))
+		create(ctx, name, started(given("given-in-create")))
 		awaitRunning(ctx, name)
 
-		made = get(ctx, name)
+		made := get(ctx, name)
 		made.Spec.UserData = given("given-in-update")
 		_, err := inAlpha().Update(ctx, made, metav1.UpdateOptions{DryRun: dryRun})
 		Expect(err).NotTo(HaveOccurred())

@@ -40,7 +40,7 @@ func audited(component string) []auditv1.Event {
 	GinkgoHelper()
 	file, err := os.Open(env.Audit(component))
 	Expect(err).NotTo(HaveOccurred())
-	defer file.Close()
+	defer func() { Expect(file.Close()).To(Succeed()) }()
 	var events []auditv1.Event
 	lines := bufio.NewReader(file)
 	for {

@@ -98,7 +98,7 @@ func committedTo(ctx context.Context) map[string]map[string]int {
 		for _, part := range allocation.Spec.Allocations {
 			kinds[part.Kind] = part.Committed
 		}
-		found[string(allocation.Spec.ID)] = kinds
+		found[allocation.Spec.ID] = kinds
 	}
 	return found
 }

@@ -38,7 +38,7 @@ func anonymously(ctx context.Context, server, path string) int {
 	config := rest.AnonymousClientConfig(configOf(environment.Admin))
 	client, err := rest.HTTPClientFor(config)
 	Expect(err).NotTo(HaveOccurred())
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+path, http.NoBody)
 	Expect(err).NotTo(HaveOccurred())
 	response, err := client.Do(request)
 	Expect(err).NotTo(HaveOccurred())

@@ -103,8 +103,8 @@ var _ = Describe("A token", Ordered, ContinueOnFailure, func() {
 	})
 
 	DescribeTable("is nobody's, whatever it says: 401 and nothing else",
-		func(ctx SpecContext, make func() string) {
-			token := make()
+		func(ctx SpecContext, invent func() string) {
+			token := invent()
 			for _, server := range servers {
 				for _, path := range []string{listPath, listPath + "/web-1/sshkey", apiPath, "/version"} {
 					Expect(nobody.at(server).get(ctx, path, bearing(token))).To(beNobody, path)

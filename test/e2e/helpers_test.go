@@ -165,7 +165,7 @@ func charged(ctx context.Context) []string {
 	Expect(err).NotTo(HaveOccurred())
 	names := []string{}
 	for _, allocation := range held {
-		names = append(names, string(allocation.Spec.ID))
+		names = append(names, allocation.Spec.ID)
 	}
 	slices.Sort(names)
 	return names

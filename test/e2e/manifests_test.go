@@ -65,7 +65,7 @@ var _ = Describe("The manifests for a cluster", func() {
 		Expect(admitted).To(ConsistOf("instance-apiserver", "instance-controller"))
 	})
 
-	It("make Instances what the group is asked for first", func(ctx SpecContext) {
+	It("make Instances what the group is asked for first", func(SpecContext) {
 		groups, err := clientOf(environment.Admin).Discovery().ServerGroups()
 		Expect(err).NotTo(HaveOccurred())
 		for _, group := range groups.Groups {

@@ -40,7 +40,7 @@ func exposed(ctx context.Context) string {
 	Expect(err).NotTo(HaveOccurred())
 	var all strings.Builder
 	for _, replica := range replicas() {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, replica+"/metrics", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, replica+"/metrics", http.NoBody)
 		Expect(err).NotTo(HaveOccurred())
 		response, err := client.Do(request)
 		Expect(err).NotTo(HaveOccurred())

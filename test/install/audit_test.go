@@ -35,7 +35,7 @@ func recorded(match func(*auditv1.Event) bool) []*auditv1.Event {
 	GinkgoHelper()
 	file, err := os.Open(env.Audit("kube-apiserver"))
 	Expect(err).NotTo(HaveOccurred())
-	defer file.Close()
+	defer func() { Expect(file.Close()).To(Succeed()) }()
 	var events []*auditv1.Event
 	lines := bufio.NewReader(file)
 	for {

@@ -80,7 +80,7 @@ spec:
 
 // served is the certificate that the replica shows, if it is one that the
 // cluster trusts.
-func (o operator) served() ([]byte, error) {
+func (o operator) served(ctx context.Context) ([]byte, error) {
 	authorities := x509.NewCertPool()
 	for _, file := range []string{"ca.crt", "ca-old.crt"} {
 		content, err := os.ReadFile(o.path("my-cluster", "certificates", file))
@@ -92,14 +92,15 @@ func (o operator) served() ([]byte, error) {
 		}
 		authorities.AppendCertsFromPEM(content)
 	}
-	connection, err := tls.Dial("tcp", addressOf(replica), &tls.Config{
+	dialer := &tls.Dialer{Config: &tls.Config{
 		RootCAs: authorities, ServerName: "instance-apiserver.unikorn-compute.svc", MinVersion: tls.VersionTLS12,
-	})
+	}}
+	connection, err := dialer.DialContext(ctx, "tcp", addressOf(replica))
 	if err != nil {
 		return nil, err
 	}
-	defer connection.Close()
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: connection.ConnectionState().PeerCertificates[0].Raw}), nil
+	shown := connection.(*tls.Conn).ConnectionState().PeerCertificates[0].Raw
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: shown}), connection.Close()
 }
 
 func namespaceIsGone(ctx context.Context, name string) bool {
@@ -150,7 +151,7 @@ var _ = Describe("Who follows docs/install.md", Ordered, func() {
 
 	It("renews the serving certificate and its authority, and restarts nothing", func(ctx SpecContext) {
 		for _, step := range commands("Certificates") {
-			before, err := o.served()
+			before, err := o.served(ctx)
 			Expect(err).NotTo(HaveOccurred())
 			o.follow(ctx, step)
 			Expect(kubectl(ctx, "get", "instances", "--all-namespaces")).To(ContainSubstring("web-1"), "before the pods have it")

@@ -63,7 +63,7 @@ func Logs(env *environment.Environment, report ginkgo.Report) {
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	// What GinkgoWriter gets here is not shown.
 	for _, log := range logs {
-		fmt.Println(process.Tail(log))
+		fmt.Fprintln(os.Stdout, process.Tail(log))
 	}
-	fmt.Println("all logs are in", filepath.Dir(env.SupervisorLog()))
+	fmt.Fprintln(os.Stdout, "all logs are in", filepath.Dir(env.SupervisorLog()))
 }

@@ -60,7 +60,7 @@ func newFixture(t *testing.T, replicas int, handler func(replica int) http.Handl
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	listener := must(net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}))(t)
 	served := make(chan error, 1)
 	go func() { served <- balancer.Serve(listener) }()
 	t.Cleanup(func() {
@@ -85,7 +85,7 @@ func must[T any](value T, err error) func(*testing.T) T {
 	}
 }
 
-func (f *fixture) pair(t *testing.T) func(pki.Pair, error) tls.Certificate {
+func (*fixture) pair(t *testing.T) func(pki.Pair, error) tls.Certificate {
 	return func(pair pki.Pair, err error) tls.Certificate {
 		t.Helper()
 		if err != nil {
@@ -113,6 +113,16 @@ func number(replica int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, replica) })
 }
 
+func get(t *testing.T, url string) *http.Request {
+	t.Helper()
+	return must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody))(t)
+}
+
+func post(t *testing.T, url string) *http.Request {
+	t.Helper()
+	return must(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("x")))(t)
+}
+
 func read(t *testing.T, response *http.Response, err error) string {
 	t.Helper()
 	if err != nil {
@@ -127,7 +137,7 @@ func TestRequestsAlternate(t *testing.T) {
 	client := f.aggregator(t)
 	var got string
 	for range 6 {
-		response, err := client.Get(f.url)
+		response, err := client.Do(get(t, f.url))
 		got += read(t, response, err)
 	}
 	if got != "101010" && got != "010101" {
@@ -138,20 +148,21 @@ func TestRequestsAlternate(t *testing.T) {
 func TestReplicaThatRefusesConnectionsIsPassedOver(t *testing.T) {
 	f := newFixture(t, 2, func(replica int) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			fmt.Fprint(w, replica, must(io.ReadAll(r.Body))(t))
+			fmt.Fprint(w, replica, string(must(io.ReadAll(r.Body))(t)))
 		})
 	})
 	f.replicas[0].Close()
 	client := f.aggregator(t)
 	for range 4 {
-		response, err := client.Post(f.url, "text/plain", strings.NewReader("x"))
-		if got := read(t, response, err); got != "1 [120]" {
+		response, err := client.Do(post(t, f.url))
+		if got := read(t, response, err); got != "1x" {
 			t.Errorf("answer %q", got)
 		}
 	}
 	f.replicas[1].Close()
-	response, err := client.Get(f.url)
-	if read(t, response, err); response.StatusCode != http.StatusServiceUnavailable {
+	response, err := client.Do(get(t, f.url))
+	read(t, response, err)
+	if response.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("without replicas: %s", response.Status)
 	}
 }
@@ -164,8 +175,9 @@ func TestRequestThatWasSentIsNotRepeated(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		})
 	})
-	response, err := f.aggregator(t).Post(f.url, "text/plain", strings.NewReader("x"))
-	if read(t, response, err); response.StatusCode != http.StatusBadGateway {
+	response, err := f.aggregator(t).Do(post(t, f.url))
+	read(t, response, err)
+	if response.StatusCode != http.StatusBadGateway {
 		t.Errorf("status %s", response.Status)
 	}
 	if len(seen) != 1 {
@@ -181,7 +193,7 @@ func TestOnlyTheFrontProxyGetsIn(t *testing.T) {
 		"another name":      {f.pair(t)(f.frontProxy.Client("alice"))},
 		"another authority": {f.pair(t)(foreign.Client("front-proxy"))},
 	} {
-		response, err := f.client(t, certificates...).Get(f.url)
+		response, err := f.client(t, certificates...).Do(get(t, f.url))
 		if err == nil {
 			t.Errorf("%s: %s", name, read(t, response, err))
 		}
@@ -194,7 +206,7 @@ func TestHeadersOfTheFrontProxyArriveUnchanged(t *testing.T) {
 			fmt.Fprint(w, r.Header["X-Remote-User"], r.Header["X-Forwarded-For"], r.Header["Accept-Encoding"], r.URL)
 		})
 	})
-	request := must(http.NewRequest(http.MethodGet, f.url+"/apis?x=1&x=2;", nil))(t)
+	request := get(t, f.url+"/apis?x=1&x=2;")
 	request.Header.Set("X-Remote-User", "alice")
 	request.Header.Set("X-Forwarded-For", "192.0.2.1")
 	request.Header.Set("Accept-Encoding", "identity")
@@ -216,8 +228,10 @@ func TestWatchIsNotHeldBack(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	request := must(http.NewRequestWithContext(ctx, http.MethodGet, f.url, nil))(t)
-	response := must(f.aggregator(t).Do(request))(t)
+	response, err := f.aggregator(t).Do(get(t, f.url).WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer response.Body.Close()
 	lines := bufio.NewReader(response.Body)
 	if line := must(lines.ReadString('\n'))(t); line != "first\n" {
@@ -229,6 +243,20 @@ func TestWatchIsNotHeldBack(t *testing.T) {
 	}
 }
 
+func shut(t *testing.T, connection net.Conn) {
+	t.Helper()
+	if err := connection.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func flush(t *testing.T, buffered *bufio.ReadWriter) {
+	t.Helper()
+	if err := buffered.Flush(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestUpgradePassesThrough(t *testing.T) {
 	f := newFixture(t, 1, func(int) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -237,22 +265,27 @@ func TestUpgradePassesThrough(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			defer connection.Close()
+			defer shut(t, connection)
 			fmt.Fprintf(buffered, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", r.Header.Get("Upgrade"))
-			buffered.Flush()
+			flush(t, buffered)
 			line, _ := buffered.ReadString('\n')
 			fmt.Fprint(buffered, "echo ", line)
-			buffered.Flush()
+			flush(t, buffered)
 		})
 	})
-	connection := must(tls.Dial("tcp", strings.TrimPrefix(f.url, "https://"), &tls.Config{
+	dialer := &tls.Dialer{Config: &tls.Config{
 		RootCAs: f.authority.Pool(), ServerName: service,
 		Certificates: []tls.Certificate{f.pair(t)(f.frontProxy.Client("front-proxy"))},
-	}))(t)
-	defer connection.Close()
+	}}
+	connection := must(dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(f.url, "https://")))(t)
+	defer shut(t, connection)
 	fmt.Fprintf(connection, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n")
 	reader := bufio.NewReader(connection)
-	response := must(http.ReadResponse(reader, nil))(t)
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusSwitchingProtocols {
 		t.Fatal(response.Status)
 	}

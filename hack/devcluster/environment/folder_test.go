@@ -85,18 +85,20 @@ func TestPortsAreKeptUntilReleased(t *testing.T) {
 	if reserved.number("a") == reserved.number("b") {
 		t.Error("the same port twice")
 	}
-	if listener, err := net.Listen("tcp", reserved.address("a")); err == nil {
-		listener.Close()
-		t.Error("a reserved port was free")
+	var config net.ListenConfig
+	if _, err := config.Listen(t.Context(), "tcp", reserved.address("a")); err == nil {
+		t.Fatal("a reserved port was free")
 	}
 	if err := reserved.release("a", "b", "unknown"); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", reserved.address("a"))
+	listener, err := config.Listen(t.Context(), "tcp", reserved.address("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener.Close()
+	if err := listener.Close(); err != nil {
+		t.Error(err)
+	}
 	if err := reserved.release("a"); err != nil {
 		t.Errorf("released twice: %v", err)
 	}

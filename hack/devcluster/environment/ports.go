@@ -43,8 +43,8 @@ func reservePorts(names ...string) (ports, error) {
 func listenAnywhere() (net.Listener, error) {
 	var failure error
 	for range portAttempts {
-		port := firstPort + rand.IntN(lastPort-firstPort+1)
-		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+		port := firstPort + rand.IntN(lastPort-firstPort+1) //nolint:gosec // whoever foresees it gains nothing
+		listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.ParseIP(loopback), Port: port})
 		if err == nil {
 			return listener, nil
 		}

@@ -26,7 +26,7 @@ func answers(url string, config *tls.Config) check {
 		transport := &http.Transport{TLSClientConfig: config.Clone()}
 		defer transport.CloseIdleConnections()
 		client := &http.Client{Transport: transport, Timeout: probeTimeout}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,12 +28,12 @@ func Tail(file string) string {
 	return fmt.Sprintf("the end of %s:\n%s", file, lines)
 }
 
-func lastLines(file string) ([]byte, error) {
+func lastLines(file string) (lines []byte, err error) {
 	log, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
+	defer func() { err = errors.Join(err, log.Close()) }()
 	size, err := log.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, err
@@ -41,6 +42,6 @@ func lastLines(file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := bytes.Split(bytes.TrimRight(content, "\n"), []byte("\n"))
-	return bytes.Join(lines[max(0, len(lines)-tailLines):], []byte("\n")), nil
+	all := bytes.Split(bytes.TrimRight(content, "\n"), []byte("\n"))
+	return bytes.Join(all[max(0, len(all)-tailLines):], []byte("\n")), nil
 }

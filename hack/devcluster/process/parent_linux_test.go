@@ -4,6 +4,7 @@ package process
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +21,7 @@ func TestProgramEndsWithItsParent(t *testing.T) {
 		beParent(t)
 		return
 	}
-	parent := exec.Command(os.Args[0], "-test.run=^TestProgramEndsWithItsParent$")
+	parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProgramEndsWithItsParent$")
 	parent.Env = append(os.Environ(), childOf+"="+t.TempDir())
 	output, err := parent.StdoutPipe()
 	if err != nil {
@@ -56,6 +57,8 @@ func beParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	os.Stdout.WriteString(strconv.Itoa(p.PID()) + "\n")
+	if _, err := fmt.Fprintln(os.Stdout, p.PID()); err != nil {
+		t.Fatal(err)
+	}
 	<-p.Ended()
 }

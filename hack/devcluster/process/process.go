@@ -42,8 +42,7 @@ func Start(command Command) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
-	cmd := exec.Command(command.Path, command.Args...)
+	cmd := exec.Command(command.Path, command.Args...) //nolint:noctx // Stop ends it, in the order that its dependents allow
 	cmd.Stdout, cmd.Stderr = log, log
 	// A group of its own keeps the terminal's Ctrl-C from reaching the program
 	// before whoever started it has stopped those that depend on it.
@@ -53,7 +52,7 @@ func Start(command Command) (*Process, error) {
 	p := &Process{command: command, ended: make(chan struct{})}
 	started := make(chan error)
 	go p.run(cmd, started)
-	if err := <-started; err != nil {
+	if err := errors.Join(<-started, log.Close()); err != nil {
 		return nil, err
 	}
 	return p, nil

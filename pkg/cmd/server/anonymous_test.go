@@ -29,7 +29,7 @@ func TestAnonymousForHealth(t *testing.T) {
 			all := authenticator.RequestFunc(func(*http.Request) (*authenticator.Response, bool, error) {
 				return &authenticator.Response{User: &user.DefaultInfo{Name: test.user}}, true, nil
 			})
-			response, ok, err := anonymousForHealth(all).AuthenticateRequest(httptest.NewRequest(http.MethodGet, test.path, nil))
+			response, ok, err := anonymousForHealth(all).AuthenticateRequest(httptest.NewRequestWithContext(t.Context(), http.MethodGet, test.path, http.NoBody))
 			if err != nil || ok != test.want || (response != nil) != test.want {
 				t.Errorf("got %v, %t, %v, want authenticated: %t", response, ok, err, test.want)
 			}

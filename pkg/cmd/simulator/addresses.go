@@ -38,7 +38,7 @@ func (a addresses) write(path string) error {
 		return fmt.Errorf("--addresses-file: %w", err)
 	}
 	unfinished := path + ".tmp"
-	if err := os.WriteFile(unfinished, append(raw, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(unfinished, append(raw, '\n'), 0o600); err != nil {
 		return fmt.Errorf("--addresses-file: %w", err)
 	}
 	if err := os.Rename(unfinished, path); err != nil {

@@ -76,7 +76,11 @@ func TestRunWritesAddressesAndEndsWithItsContext(t *testing.T) {
 	g.Expect(where.Region).To(HavePrefix("https://127.0.0.1:"))
 	g.Expect(where.Identity).To(HavePrefix("https://127.0.0.1:"))
 	g.Eventually(func() (int, error) {
-		response, err := http.Get(where.Admin + "/healthz")
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, where.Admin+"/healthz", http.NoBody)
+		if err != nil {
+			return 0, err
+		}
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			return 0, err
 		}

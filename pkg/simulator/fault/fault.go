@@ -130,7 +130,8 @@ func (s *Set) take(service string, r *http.Request) (Fault, bool) {
 	}
 	fault := s.faults[i]
 	if fault.Times > 0 {
-		if fault.left--; fault.left == 0 {
+		fault.left--
+		if fault.left == 0 {
 			s.faults = slices.Delete(s.faults, i, i+1)
 		}
 	}

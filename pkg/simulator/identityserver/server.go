@@ -68,7 +68,7 @@ func (s *Server) GetOrganizationACL(w http.ResponseWriter, r *http.Request, orga
 
 // ListOrganizations knows people only, by their token, and services call with
 // certificates.
-func (s *Server) ListOrganizations(w http.ResponseWriter, r *http.Request, _ identity.ListOrganizationsParams) {
+func (*Server) ListOrganizations(w http.ResponseWriter, r *http.Request, _ identity.ListOrganizationsParams) {
 	wire.Answer(w, r, http.StatusOK, func(wire.Caller) (any, error) {
 		return nil, wire.Error(http.StatusNotFound, "")
 	})

@@ -173,7 +173,7 @@ func (w *World) RemoveAuthority(id ids.SSHCertificateAuthorityID) error {
 }
 
 func (w *World) anyServer(now time.Time, match func(Server) bool) bool {
-	any := false
-	w.servers.Each(now, func(server Server) { any = any || match(server) })
-	return any
+	found := false
+	w.servers.Each(now, func(server Server) { found = found || match(server) })
+	return found
 }

@@ -172,7 +172,9 @@ func TestStoredConditionsAreMirrored(t *testing.T) {
 		reported(v1alpha1.ConditionHealthy, "Healthy", true, 1, 3))
 	want := stored.DeepCopy().Status.Conditions
 	var instance compute.Instance
-	computeinstance.Mapper{}.ToObject(stored, &instance)
+	if corruption := (computeinstance.Mapper{}).ToObject(stored, &instance); corruption != nil {
+		t.Fatal(corruption)
+	}
 	if diff := cmp.Diff(want, instance.Status.Conditions[2:]); diff != "" {
 		t.Errorf("conditions after Ready and Stalled (-want +got):\n%s", diff)
 	}

@@ -71,13 +71,13 @@ func FuzzDecodeList(f *testing.F) {
 	f.Add([]byte(mixedList))
 	f.Add([]byte(`{"items":[null,{"metadata":{"annotations":{"example.com/managed-fields":"H4sI"}}}]}`))
 	s := storeAt(f, "http://127.0.0.1:1")
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(_ *testing.T, data []byte) {
 		list, err := s.host.decodeList(data)
 		if err != nil {
 			return
 		}
 		for _, item := range list.Items {
-			s.facade(item, &widget{})
+			_ = s.facade(item, &widget{})
 		}
 	})
 }

@@ -142,7 +142,6 @@ func TestCollapse(t *testing.T) {
 			}
 		})
 	}
-
 }
 
 func TestMergeEntries(t *testing.T) {

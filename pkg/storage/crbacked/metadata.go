@@ -86,10 +86,10 @@ func (m *metadata) copyOwn(obj, cr *metav1.ObjectMeta) {
 // whose room depends on the other annotations. kept is what the annotation was.
 func (m *metadata) seal(obj, cr *metav1.ObjectMeta, name, kept string) {
 	if m.nameLabel != "" {
-		setOrDelete(&cr.Labels, m.nameLabel, name)
+		cr.Labels = setOrDelete(cr.Labels, m.nameLabel, name)
 	}
-	setOrDelete(&cr.Annotations, m.annotation, "")
-	setOrDelete(&cr.Annotations, m.annotation, m.managedFields(obj, cr, kept))
+	cr.Annotations = setOrDelete(cr.Annotations, m.annotation, "")
+	cr.Annotations = setOrDelete(cr.Annotations, m.annotation, m.managedFields(obj, cr, kept))
 }
 
 func (m *metadata) managedFields(obj, cr *metav1.ObjectMeta, kept string) string {
@@ -105,13 +105,14 @@ func (m *metadata) managedFields(obj, cr *metav1.ObjectMeta, kept string) string
 	return encodeManagedFields(entries)
 }
 
-func setOrDelete(in *map[string]string, key, value string) {
+func setOrDelete(in map[string]string, key, value string) map[string]string {
 	if value == "" {
-		delete(*in, key)
-		return
+		delete(in, key)
+		return in
 	}
-	if *in == nil {
-		*in = map[string]string{}
+	if in == nil {
+		in = map[string]string{}
 	}
-	(*in)[key] = value
+	in[key] = value
+	return in
 }

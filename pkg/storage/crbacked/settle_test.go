@@ -47,7 +47,7 @@ func TestUnknownOutcome(t *testing.T) {
 // A repetition that cannot connect says nothing about the first attempt.
 func TestARefusedRepetitionSettlesNothing(t *testing.T) {
 	attempts := 0
-	s := newWidgetStore(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := newWidgetStore(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		attempts++
 		w.WriteHeader(http.StatusInternalServerError)
 		_, _ = fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"InternalError","code":500,"message":"etcdserver: request timed out"}`)

@@ -105,16 +105,16 @@ func (s *Store[O, C]) one(ctx context.Context) (*hostList[C], error) {
 }
 
 // ReadinessCheck implements storage.Interface. There is nothing to wait for.
-func (s *Store[O, C]) ReadinessCheck() error { return nil }
+func (*Store[O, C]) ReadinessCheck() error { return nil }
 
 // RequestWatchProgress implements storage.Interface. The Kubernetes API has
 // no such request.
-func (s *Store[O, C]) RequestWatchProgress(context.Context) error { return nil }
+func (*Store[O, C]) RequestWatchProgress(context.Context) error { return nil }
 
 // EnableResourceSizeEstimation implements storage.Interface. Sizes are the
 // host's business.
-func (s *Store[O, C]) EnableResourceSizeEstimation(storage.KeysFunc) error { return nil }
+func (*Store[O, C]) EnableResourceSizeEstimation(storage.KeysFunc) error { return nil }
 
 // CompactRevision implements storage.Interface. Compaction is the host's and
 // not told.
-func (s *Store[O, C]) CompactRevision() int64 { return 0 }
+func (*Store[O, C]) CompactRevision() int64 { return 0 }

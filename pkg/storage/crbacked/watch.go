@@ -22,8 +22,7 @@ func (s *Store[O, C]) Watch(ctx context.Context, key string, opts storage.ListOp
 	}
 	w, err := s.startWatch(ctx, at, q, watchOptions(ctx, opts))
 	if err != nil && ctx.Err() != nil {
-		// Whoever has left is not told about it.
-		return watch.NewEmptyWatch(), nil
+		return watch.NewEmptyWatch(), nil //nolint:nilerr // whoever has left is not told about it
 	}
 	return w, err
 }

@@ -108,7 +108,12 @@ func (w *watcher[O, C]) translate(next frame) (event watch.Event, wanted bool, e
 	case watch.Bookmark:
 		event, err = w.bookmark(next.Object)
 		return event, true, err
+	default:
+		return w.change(next)
 	}
+}
+
+func (w *watcher[O, C]) change(next frame) (event watch.Event, wanted bool, err error) {
 	stored, err := w.store.host.decode(next.Object)
 	if err != nil {
 		return event, false, err

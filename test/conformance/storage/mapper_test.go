@@ -47,9 +47,9 @@ func ownName(pod *example.Pod) string { return pod.Name }
 // order that the suite expects of a list.
 func prefixedName(pod *example.Pod) string { return "record-" + pod.Name }
 
-func (m podMapper) NewObject() *example.Pod { return &example.Pod{} }
+func (podMapper) NewObject() *example.Pod { return &example.Pod{} }
 
-func (m podMapper) NewResource() *PodRecord { return &PodRecord{} }
+func (podMapper) NewResource() *PodRecord { return &PodRecord{} }
 
 func (m podMapper) CRName(pod *example.Pod) (string, error) { return m.crName(pod), nil }
 
@@ -64,7 +64,7 @@ func (m podMapper) ToObject(record *PodRecord, pod *example.Pod) *crbacked.Corru
 	return nil
 }
 
-func (m podMapper) ToCR(pod *example.Pod, record *PodRecord) error {
+func (podMapper) ToCR(pod *example.Pod, record *PodRecord) error {
 	var versioned examplev1.Pod
 	if err := scheme.Convert(pod.DeepCopy(), &versioned, nil); err != nil {
 		return err

@@ -152,7 +152,7 @@ func TestWatchByName(t *testing.T) {
 // notice two pods of one name.
 func numbered() func(*example.Pod) string {
 	var last atomic.Int64
-	return func(pod *example.Pod) string { return fmt.Sprintf("record-%d", last.Add(1)) }
+	return func(*example.Pod) string { return fmt.Sprintf("record-%d", last.Add(1)) }
 }
 
 // Of creations of the same name at the same time the first succeeds, and the
@@ -255,7 +255,7 @@ func TestCustomResourceTaken(t *testing.T) {
 	if !storage.IsExist(err) {
 		t.Errorf("got %v", err)
 	}
-	err = s.GuaranteedUpdate(t.Context(), key("b"), &example.Pod{}, true, nil, storage.SimpleUpdate(func(obj runtime.Object) (runtime.Object, error) {
+	err = s.GuaranteedUpdate(t.Context(), key("b"), &example.Pod{}, true, nil, storage.SimpleUpdate(func(runtime.Object) (runtime.Object, error) {
 		return &example.Pod{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: namespace}}, nil
 	}), nil)
 	if !storage.IsExist(err) {

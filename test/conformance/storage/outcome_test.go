@@ -25,8 +25,10 @@ const attempt = "conformance.unikorn-cloud.org/attempt"
 type lossy struct {
 	next   http.RoundTripper
 	left   *atomic.Int64
-	meddle func(next http.RoundTripper, request *http.Request) (*http.Response, error)
+	meddle meddling
 }
+
+type meddling func(next http.RoundTripper, request *http.Request) (*http.Response, error)
 
 func (l *lossy) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodPost && l.left.Add(-1) >= 0 {
@@ -36,7 +38,7 @@ func (l *lossy) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // losing is behaving over a connection that meddles with times creations.
-func losing(times int64, meddle func(http.RoundTripper, *http.Request) (*http.Response, error)) layout {
+func losing(times int64, meddle meddling) layout {
 	left := &atomic.Int64{}
 	left.Store(times)
 	l := behaving
@@ -63,7 +65,7 @@ func lostRequest(http.RoundTripper, *http.Request) (*http.Response, error) {
 }
 
 // overtaken has somebody else create under the same name, and the answer lost.
-func overtaken(t *testing.T) func(http.RoundTripper, *http.Request) (*http.Response, error) {
+func overtaken(t *testing.T) meddling {
 	other := newStore(t, behaving)
 	return func(http.RoundTripper, *http.Request) (*http.Response, error) {
 		other.foreign(t, "record-p")
@@ -73,7 +75,7 @@ func overtaken(t *testing.T) func(http.RoundTripper, *http.Request) (*http.Respo
 
 // lostAnswerThenRefused has the first answer lost and the second request
 // refused before the host looks for the object.
-func lostAnswerThenRefused() func(http.RoundTripper, *http.Request) (*http.Response, error) {
+func lostAnswerThenRefused() meddling {
 	var lost atomic.Bool
 	return func(next http.RoundTripper, request *http.Request) (*http.Response, error) {
 		if lost.CompareAndSwap(false, true) {

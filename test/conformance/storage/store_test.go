@@ -254,7 +254,7 @@ func (s *suiteStore) provide(ctx context.Context, key string) error {
 
 // UpdatePrefixTransformer does nothing: nothing is transformed on its way to
 // the host. Tests that use it for more than a hook are left out.
-func (s *suiteStore) UpdatePrefixTransformer(storagetesting.PrefixTransformerModifier) func() {
+func (*suiteStore) UpdatePrefixTransformer(storagetesting.PrefixTransformerModifier) func() {
 	return func() {}
 }
 

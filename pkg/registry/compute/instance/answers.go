@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,14 +66,9 @@ func inconsistent(instance *compute.Instance, count int) error {
 
 // notOffered says why an instance has no such subresource.
 func notOffered(subresource string, instance *compute.Instance, reason string) error {
-	resource := compute.Resource("instances/" + subresource)
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status:  metav1.StatusFailure,
-		Code:    http.StatusNotFound,
-		Reason:  metav1.StatusReasonNotFound,
-		Message: fmt.Sprintf("%s %q not found: %s", resource, instance.Name, reason),
-		Details: &metav1.StatusDetails{Group: resource.Group, Kind: resource.Resource, Name: instance.Name},
-	}}
+	answer := apierrors.NewNotFound(compute.Resource("instances/"+subresource), instance.Name)
+	answer.ErrStatus.Message += ": " + reason
+	return answer
 }
 
 // once takes the invitation to try again out of the answer to a call that must

@@ -176,10 +176,10 @@ func tags(n int) []compute.Tag {
 	return numbered(n, func(i int) compute.Tag { return compute.Tag{Name: fmt.Sprintf("tag-%d", i)} })
 }
 
-func numbered[T any](n int, make func(int) T) []T {
+func numbered[T any](n int, one func(int) T) []T {
 	var all []T
 	for i := range n {
-		all = append(all, make(i))
+		all = append(all, one(i))
 	}
 	return all
 }

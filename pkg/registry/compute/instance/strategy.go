@@ -58,7 +58,7 @@ func (strategy) AllowUnconditionalUpdate(context.Context) bool { return true }
 func (strategy) Canonicalize(runtime.Object) {}
 
 // PrepareForCreate implements rest.RESTCreateStrategy.
-func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
+func (strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 	instance, found := obj.(*compute.Instance), findingsFrom(ctx)
 	found.warnings = keepReserved(&instance.ObjectMeta, &metav1.ObjectMeta{})
 	instance.Finalizers = append([]string{v1alpha1.Finalizer}, instance.Finalizers...)

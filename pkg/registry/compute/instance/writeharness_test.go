@@ -152,7 +152,7 @@ func newMemory(stored ...*compute.Instance) *memory {
 	return m
 }
 
-func (m *memory) Versioner() storage.Versioner { return storage.APIObjectVersioner{} }
+func (*memory) Versioner() storage.Versioner { return storage.APIObjectVersioner{} }
 
 func (m *memory) Get(_ context.Context, key string, options storage.GetOptions, out runtime.Object) error {
 	found, ok := m.objects[key]

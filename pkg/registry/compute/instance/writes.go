@@ -78,8 +78,7 @@ func (w *writes) beginCreate(ctx context.Context, obj runtime.Object, options *m
 		return nil, err
 	}
 	if w.tryCreate(ctx, trial) != nil {
-		// The Store comes to the same result and words it for the client.
-		return finishNothing, nil
+		return finishNothing, nil //nolint:nilerr // the Store comes to the same result and words it for the client
 	}
 	if unbound != nil {
 		return nil, apierrors.NewForbidden(compute.Resource("instances"), trial.Name, unbound)
