@@ -1,5 +1,5 @@
-// Generators and linters. A module of their own, so that their dependencies
-// are not the server's.
+// Generators. A module of their own, so that their dependencies are not the
+// server's.
 module github.com/unikorn-cloud/instance-apiserver/hack/tools
 
 go 1.26.0
@@ -13,7 +13,6 @@ tool (
 	k8s.io/code-generator/cmd/defaulter-gen
 	k8s.io/code-generator/cmd/informer-gen
 	k8s.io/code-generator/cmd/lister-gen
-	k8s.io/code-generator/cmd/register-gen
 	k8s.io/code-generator/cmd/validation-gen
 	k8s.io/kube-openapi/cmd/openapi-gen
 	sigs.k8s.io/controller-tools/cmd/controller-gen
