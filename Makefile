@@ -57,6 +57,10 @@ test: control-plane build ## Run all tests, those on the control plane included.
 test-unit: ## Run the tests that need no control plane.
 	go test -timeout 10m $$(go list ./... | grep -v /test/)
 
+.PHONY: lint
+lint: ## Lint, and look for dead code.
+	hack/verify.sh lint "dead code"
+
 .PHONY: verify
 verify: control-plane ## Check that generated code, manifests, modules and formatting are current.
 	hack/verify.sh

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks that what is generated, formatted or pinned is current. It changes
-# nothing: what has to be written to be compared is written to a copy. All
-# checks run, also after one has failed.
+# Usage: verify.sh [CHECK...]
+#
+# Checks that the code is as it should be, and that what is generated, formatted
+# or pinned is current; or only what is named. It changes nothing: what has to
+# be written to be compared is written to a copy. All checks run, also after one
+# has failed.
 
 set -uo pipefail
 
@@ -14,11 +17,13 @@ export GOTOOLCHAIN=local CGO_ENABLED=0 GOFLAGS=-buildvcs=false GOWORK=off
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 failed=()
+only=("$@")
 
 # check NAME COMMAND... runs COMMAND and remembers NAME if it fails.
 check() {
   local name=$1 started=$SECONDS
   shift
+  if ((${#only[@]} > 0)) && [[ " ${only[*]} " != *" $name "* ]]; then return; fi
   echo "verify: $name"
   if ! "$@"; then
     failed+=("$name")
@@ -42,7 +47,7 @@ sources() {
 }
 
 formatting() {
-  sources '*.go' | xargs -0 gofmt -l | empty
+  sources '*.go' | xargs -0 gofmt -l -s | empty
 }
 
 headers() {
@@ -53,9 +58,26 @@ vet() {
   go vet ./...
 }
 
+# linter TOOL ARGUMENT... runs a tool of hack/lint. It is not linked again while
+# it is current.
+linter() {
+  local tool=$1
+  shift
+  GOBIN=$root/bin/tools go -C hack/lint install tool && "bin/tools/$tool" "$@"
+}
+
+lint() {
+  linter golangci-lint run
+}
+
+# dead_code looks for functions that neither a program nor a test reaches.
+dead_code() {
+  linter deadcode -test ./... | sed '/^pkg\/generated\//d' | empty
+}
+
 modules() {
   local folder result=0
-  for folder in . hack/tools hack/kubernetes; do
+  for folder in . hack/tools hack/lint hack/kubernetes; do
     (cd "$folder" && go mod tidy -diff) || { echo "go mod tidy changes $folder"; result=1; }
   done
   return "$result"
@@ -111,6 +133,8 @@ check manifests manifests
 check modules modules
 check dependencies dependencies
 check "go vet" vet
+check lint lint
+check "dead code" dead_code
 check "generated code" generated
 
 if ((${#failed[@]} > 0)); then
