@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
@@ -29,11 +30,7 @@ func quick() *settings.Settings {
 // and that ends with the suite. It is for BeforeSuite.
 func Start(ctx context.Context, root string, edits ...func(*environment.Config)) *environment.Environment {
 	ginkgo.GinkgoHelper()
-	// A program that is older than what is tested would be tested instead.
-	build := exec.CommandContext(ctx, "make", "--no-print-directory", "-C", root, "build")
-	build.Stdout, build.Stderr = ginkgo.GinkgoWriter, ginkgo.GinkgoWriter
-	gomega.Expect(build.Run()).To(gomega.Succeed())
-
+	build(ctx, root)
 	folder, err := os.MkdirTemp("", "instance-e2e-")
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	config := environment.InClone(root, folder)
@@ -46,6 +43,20 @@ func Start(ctx context.Context, root string, edits ...func(*environment.Config))
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
 	ginkgo.DeferCleanup(func() { gomega.Expect(env.Stop()).To(gomega.Succeed()) })
 	return env
+}
+
+// build makes the programs that are tested: older ones would be tested instead.
+// Suites that run at the same time take turns, so that none starts a program
+// which another is just writing.
+func build(ctx context.Context, root string) {
+	ginkgo.GinkgoHelper()
+	turn, err := os.Open(filepath.Join(root, "Makefile"))
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	defer func() { gomega.Expect(turn.Close()).To(gomega.Succeed()) }()
+	gomega.Expect(syscall.Flock(int(turn.Fd()), syscall.LOCK_EX)).To(gomega.Succeed())
+	command := exec.CommandContext(ctx, "make", "--no-print-directory", "-C", root, "build")
+	command.Stdout, command.Stderr = ginkgo.GinkgoWriter, ginkgo.GinkgoWriter
+	gomega.Expect(command.Run()).To(gomega.Succeed())
 }
 
 // Logs removes the logs of an environment that has ended, or shows their ends
