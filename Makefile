@@ -51,7 +51,8 @@ generate: ## Write generated code and manifests anew.
 
 .PHONY: test
 test: control-plane build ## Run all tests, those on the control plane included.
-	go test -timeout 60m ./...
+# The suites on the control plane wait more than they compute.
+	go test -timeout 60m -p 4 ./...
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane.
