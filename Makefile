@@ -63,5 +63,5 @@ lint: ## Lint, and look for dead code.
 	hack/verify.sh lint "dead code"
 
 .PHONY: verify
-verify: control-plane ## Check that generated code, manifests, modules and formatting are current.
+verify: control-plane ## Check code and manifests, and that what is generated or pinned is current.
 	hack/verify.sh
