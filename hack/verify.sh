@@ -67,7 +67,7 @@ linter() {
 }
 
 lint() {
-  linter golangci-lint run
+  linter golangci-lint run --allow-serial-runners
 }
 
 # dead_code looks for functions that neither a program nor a test reaches.

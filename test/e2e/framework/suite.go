@@ -41,7 +41,7 @@ func Run(t *testing.T, name string) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	Env = suite.Start(ctx, Root, func(config *environment.Config) {
-		audit := filepath.Join(Root, "test/e2e/framework/testdata")
+		audit := filepath.Join(Root, "test", "e2e", "framework", "testdata")
 		config.KubeAuditPolicy = filepath.Join(audit, "audit-kube.yaml")
 		config.InstanceAuditPolicy = filepath.Join(audit, "audit-instances.yaml")
 	})
