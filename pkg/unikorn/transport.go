@@ -4,9 +4,9 @@ package unikorn
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 )
@@ -25,8 +25,8 @@ const (
 
 var _ http.RoundTripper = &transport{}
 
-// transport is an http.Transport that is replaced when the TLS files change.
-// Replacing it, rather than only the TLS configuration, keeps connections made
+// transport is two of http that are replaced when the TLS files change.
+// Replacing them, rather than only the TLS configuration, keeps connections made
 // with the old certificate from being used again: a signature made with the new
 // key would not match the certificate they were opened with.
 type transport struct {
@@ -34,41 +34,59 @@ type transport struct {
 
 	mu      sync.Mutex
 	content material
-	inner   *http.Transport
+	// shared keeps connections for more requests.
+	shared *http.Transport
+	// alone opens a connection for each request.
+	alone *http.Transport
 }
 
 func newTransport(files *TLSFiles) (*transport, error) {
 	t := &transport{files: files}
-	if _, err := t.current(); err != nil {
+	if err := t.refresh(); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
+// RoundTrip sends what has an effect over a connection of its own. One that was
+// used before may be closed by the service at the moment the request is written
+// into it, and whether the request had its effect would be unknown.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	inner, err := t.current()
+	t.mu.Lock()
+	err := t.refresh()
+	shared, alone := t.shared, t.alone
+	t.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	return inner.RoundTrip(req)
+	if req.Method == http.MethodGet && !req.Close {
+		return shared.RoundTrip(req)
+	}
+	return alone.RoundTrip(req)
 }
 
-func (t *transport) current() (*http.Transport, error) {
+// refresh is called with the mutex held, or before anybody else knows of t.
+func (t *transport) refresh() error {
 	content := t.files.current()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.inner != nil && content.equal(t.content) {
-		return t.inner, nil
+	if t.shared != nil && content.equal(t.content) {
+		return nil
 	}
 	config, err := content.config()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if t.inner != nil {
-		t.inner.CloseIdleConnections()
+	if t.shared != nil {
+		t.shared.CloseIdleConnections()
 	}
 	t.content = content
-	t.inner = &http.Transport{
+	t.shared = httpTransport(config)
+	t.alone = httpTransport(config)
+	t.alone.DisableKeepAlives = true
+	return nil
+}
+
+func httpTransport(config *tls.Config) *http.Transport {
+	return &http.Transport{
 		Proxy:          http.ProxyFromEnvironment,
 		DialContext:    (&net.Dialer{Timeout: connectTimeout, KeepAlive: keepAlivePeriod}).DialContext,
 		DialTLSContext: dialTLS(config),
@@ -78,20 +96,12 @@ func (t *transport) current() (*http.Transport, error) {
 		IdleConnTimeout:     idleTimeout,
 		MaxIdleConnsPerHost: maxIdlePerPeer,
 	}
-	return t.inner, nil
 }
 
-// Once is a request editor that keeps a GET with an effect from being repeated.
-// Go's transport repeats a GET by itself when a connection it used before dies
-// under it, because it takes every GET for harmless; it does not repeat one
-// whose body it cannot rewind. Other methods it never repeats once a byte of
-// them was written.
+// Once is a request editor for a GET with an effect. Go's transport would repeat
+// it by itself when a connection it used before dies under it, because it takes
+// every GET for harmless.
 func Once(_ context.Context, req *http.Request) error {
-	req.Body = onlyOnce{strings.NewReader("")}
-	req.GetBody = nil
+	req.Close = true
 	return nil
 }
-
-type onlyOnce struct{ *strings.Reader }
-
-func (onlyOnce) Close() error { return nil }
