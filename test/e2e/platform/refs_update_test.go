@@ -39,27 +39,28 @@ var _ = Describe("An update", Serial, Ordered, ContinueOnFailure, func() {
 	})
 
 	const (
+		network   = "region GET networks/" + string(AlphaNet)
 		group     = "region GET securitygroups/" + string(AlphaGroup)
 		authority = "region GET sshcertificateauthorities/" + string(AlphaAuthority)
 		flavors   = "region GET flavors"
 		images    = "region GET images"
 	)
 
-	DescribeTable("looks up what is attached, flavor and image when either changes, and nothing else",
+	DescribeTable("looks up the network and what is attached, flavor and image when either changes, and nothing else",
 		func(ctx SpecContext, patch string, want ...string) {
 			ForgetRequests(ctx)
 			_, err := Merge(ctx, environment.AlphaEditor, "web-1", patch, dry)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(Asked(ctx)).To(ConsistOf(want))
 		},
-		Entry("of tags", `{"spec":{"tags":[{"name":"env","value":"prod"}]}}`, group, authority),
-		Entry("of the public address", `{"spec":{"networking":{"publicIP":true}}}`, group, authority),
-		Entry("of the pause", `{"spec":{"paused":true}}`, group, authority),
-		Entry("of user data", `{"spec":{"userData":"IyEvYmluL3NoCg=="}}`, group, authority),
-		Entry("of the flavor", `{"spec":{"flavorID":"`+string(Gpu)+`"}}`, group, authority, flavors, images),
-		Entry("of the image", `{"spec":{"imageID":"`+string(Ubuntu2)+`"}}`, group, authority, flavors, images),
-		Entry("that takes the authority off", `{"spec":{"sshCertificateAuthorityID":null}}`, group),
-		Entry("that takes the security groups off", `{"spec":{"networking":{"securityGroupIDs":null}}}`, authority),
+		Entry("of tags", `{"spec":{"tags":[{"name":"env","value":"prod"}]}}`, network, group, authority),
+		Entry("of the public address", `{"spec":{"networking":{"publicIP":true}}}`, network, group, authority),
+		Entry("of the pause", `{"spec":{"paused":true}}`, network, group, authority),
+		Entry("of user data", `{"spec":{"userData":"IyEvYmluL3NoCg=="}}`, network, group, authority),
+		Entry("of the flavor", `{"spec":{"flavorID":"`+string(Gpu)+`"}}`, network, group, authority, flavors, images),
+		Entry("of the image", `{"spec":{"imageID":"`+string(Ubuntu2)+`"}}`, network, group, authority, flavors, images),
+		Entry("that takes the authority off", `{"spec":{"sshCertificateAuthorityID":null}}`, network, group),
+		Entry("that takes the security groups off", `{"spec":{"networking":{"securityGroupIDs":null}}}`, network, authority),
 		Entry("that changes nothing", `{"spec":{"paused":false,"flavorID":"`+string(Standard)+`"}}`),
 		Entry("of labels", `{"metadata":{"labels":{"team":"blue"}}}`),
 		Entry("of annotations", `{"metadata":{"annotations":{"unikorn-cloud.org/description":"mine","example.com/x":"y"}}}`),

@@ -4,18 +4,15 @@ package instance
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
-	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/tenancy"
@@ -31,7 +28,7 @@ const (
 
 // serverReader is what it takes to find a machine.
 type serverReader interface {
-	Network(ctx context.Context, credential principal.Credential, id ids.NetworkID) (*region.Network, error)
+	networkReader
 	Servers(ctx context.Context, credential principal.Credential, selector region.ServerSelector) ([]region.Server, error)
 }
 
@@ -77,7 +74,7 @@ func (f *finder) toOperate(ctx context.Context, name string) (*machine, error) {
 	found := &machine{instance: instance, credential: principal.Service(caller.Principal)}
 	var missing error
 	group, lookUp := errgroup.WithContext(ctx)
-	group.Go(func() error { return f.confirmCaller(lookUp, instance, caller) })
+	group.Go(func() error { return confirmCaller(lookUp, f.servers, instance, caller) })
 	group.Go(func() error {
 		found.server, missing = f.server(lookUp, found)
 		return nil
@@ -100,19 +97,6 @@ func (f *finder) identify(ctx context.Context, name string) (*compute.Instance, 
 	}
 	caller, err := f.checks.resolveCaller(ctx, scopeOf(instance))
 	return instance, caller, err
-}
-
-// confirmCaller reads the instance's network with the rights of the caller.
-func (f *finder) confirmCaller(ctx context.Context, instance *compute.Instance, caller principal.Caller) error {
-	network, err := visible(f.servers.Network(ctx, caller.Credential(), instance.Spec.NetworkID))
-	if err != nil {
-		return err
-	}
-	if owned(network, networkOwner, scopeOf(instance)) {
-		return nil
-	}
-	return apierrors.NewForbidden(compute.Resource("instances"), instance.Name,
-		errors.New("the platform does not let you use the network of the instance"))
 }
 
 // server is the one server of the machine's instance. None may only mean that

@@ -20,7 +20,7 @@ import (
 // References is what an instance may refer to, as the credential's holder sees
 // it. Its errors are those of pkg/unikorn.
 type References interface {
-	Network(ctx context.Context, credential principal.Credential, id ids.NetworkID) (*region.Network, error)
+	networkReader
 	SecurityGroup(ctx context.Context, credential principal.Credential, id ids.SecurityGroupID) (*region.SecurityGroup, error)
 	SSHCertificateAuthority(ctx context.Context, credential principal.Credential, id ids.SSHCertificateAuthorityID) (*region.SSHCertificateAuthority, error)
 	// Regions are those that the organization may use.
@@ -65,14 +65,15 @@ func gatherForCreate(ctx context.Context, references References, homes *homes, c
 	return l.facts, err
 }
 
-// gatherForUpdate looks up what a changed spec refers to: the network cannot
-// change, and a flavor and image that both stay are in use already, visible or
-// not.
+// gatherForUpdate looks up what a changed spec refers to. A flavor and image that
+// both stay are in use already, visible or not; the network stays as well, and
+// is read for whether the caller has a say in it.
 func gatherForUpdate(ctx context.Context, references References, caller principal.Caller, scope tenancy.Scope, spec *compute.InstanceSpec, stored *compute.Instance) (facts, error) {
 	l := &lookups{references: references, credential: caller.Credential(), scope: scope, spec: spec}
 	l.facts.region = stored.Status.RegionID
 	group, ctx := errgroup.WithContext(ctx)
 	l.group = group
+	group.Go(func() error { return confirmCaller(ctx, references, stored, caller) })
 	if spec.FlavorID != stored.Spec.FlavorID || spec.ImageID != stored.Spec.ImageID {
 		l.sizes(ctx, stored.Status.RegionID, &l.facts)
 	}

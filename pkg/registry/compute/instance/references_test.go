@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/computetest"
@@ -268,7 +269,7 @@ func gate(methods ...string) func(ctx context.Context, method string) error {
 }
 
 func TestUpdateLooksUpWhatMayHaveChanged(t *testing.T) {
-	attachments := []string{"SecurityGroup", "SSHCertificateAuthority"}
+	attachments := []string{"Network", "SecurityGroup", "SSHCertificateAuthority"}
 	sizes := append([]string{"Flavors", "Images"}, attachments...)
 	tests := map[string]struct {
 		change func(*compute.Instance)
@@ -280,7 +281,7 @@ func TestUpdateLooksUpWhatMayHaveChanged(t *testing.T) {
 		"nothing attached": {func(i *compute.Instance) {
 			i.Spec.Networking.SecurityGroupIDs = nil
 			i.Spec.SSHCertificateAuthorityID = ""
-		}, nil},
+		}, []string{"Network"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -292,6 +293,24 @@ func TestUpdateLooksUpWhatMayHaveChanged(t *testing.T) {
 			}
 			expectAsked(t, p, test.want...)
 			computetest.ExpectCauses(t, got.validate(spec, home))
+		})
+	}
+}
+
+func TestUpdateIsForMembersOfTheProject(t *testing.T) {
+	for name, hide := range map[string]func(*platform){
+		"a network that is not visible": func(p *platform) { delete(p.networks, computetest.Network) },
+		"a network that is somebody else's": func(p *platform) {
+			p.networks[computetest.Network] = network(neighbour, computetest.Network)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlatform()
+			hide(p)
+			_, err := gatherForUpdate(t.Context(), p, person, home, ownedSpec(func(i *compute.Instance) { i.Spec.Paused = true }), computetest.Existing())
+			if !apierrors.IsForbidden(err) {
+				t.Errorf("got %v", err)
+			}
 		})
 	}
 }
