@@ -38,6 +38,12 @@ func (f *findings) actor() string {
 	return f.caller.Principal.Actor
 }
 
+// forget is for the end of an update: where the object is gone when it comes to
+// be written, apply creates it, which takes more than the update was checked for.
+func (f *findings) forget(context.Context, bool) {
+	f.checked = false
+}
+
 // validate checks the references where they were looked up.
 func (f *findings) validate(instance *compute.Instance) field.ErrorList {
 	if !f.checked {

@@ -80,12 +80,12 @@ func (r *REST) Create(ctx context.Context, obj runtime.Object, validate rest.Val
 	if version := obj.(*compute.Instance).ResourceVersion; version != "" {
 		return nil, apierrors.NewBadRequest("metadata.resourceVersion must not be set on an object that is to be created")
 	}
-	return r.store.Create(forWrite(ctx), obj, validate, options)
+	return r.store.Create(forWrite(ctx), obj, onlyChecked(validate), options)
 }
 
 // Update implements rest.Updater.
 func (r *REST) Update(ctx context.Context, name string, object rest.UpdatedObjectInfo, validateCreate rest.ValidateObjectFunc, validateUpdate rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	updated, created, err := r.store.Update(forWrite(ctx), name, object, validateCreate, validateUpdate, forceAllowCreate, options)
+	updated, created, err := r.store.Update(forWrite(ctx), name, object, onlyChecked(validateCreate), onlyCheckedChange(validateUpdate), forceAllowCreate, options)
 	return updated, created, patchError(err, name)
 }
 

@@ -77,7 +77,7 @@ func (w *writes) beginCreate(ctx context.Context, obj runtime.Object, options *m
 	if err := refuseOversize(trial, nil); err != nil {
 		return nil, err
 	}
-	if w.tryCreate(ctx, trial) != nil {
+	if rest.BeforeCreate(w.strategy, unheard(ctx), trial) != nil {
 		return finishNothing, nil //nolint:nilerr // the Store comes to the same result and words it for the client
 	}
 	if unbound != nil {
@@ -123,9 +123,8 @@ func (w *writes) beginUpdate(ctx context.Context, obj, old runtime.Object, _ *me
 	if err := refuseOversize(trial, stored); err != nil {
 		return nil, err
 	}
-	w.strategy.PrepareForUpdate(ctx, trial, stored)
-	if equality.Semantic.DeepEqual(trial.Spec, stored.Spec) || len(rest.ValidateUpdate(ctx, trial, stored, w.strategy)) > 0 {
-		return finishNothing, nil
+	if rest.BeforeUpdate(w.strategy, unheard(ctx), trial, stored) != nil || equality.Semantic.DeepEqual(trial.Spec, stored.Spec) {
+		return finishNothing, nil //nolint:nilerr // the Store comes to the same result and words it for the client
 	}
 	confirm := func(ctx context.Context) error {
 		return w.confirmScope(ctx, found.scope, stored.Namespace, stored.Name)
@@ -148,13 +147,7 @@ func (w *writes) beginUpdate(ctx context.Context, obj, old runtime.Object, _ *me
 		Principal: caller.Principal,
 		Cost:      found.facts.cost(&trial.Spec),
 	}
-	return finishNothing, nil
-}
-
-// tryCreate runs the Store's form checks on a copy.
-func (w *writes) tryCreate(ctx context.Context, trial *compute.Instance) error {
-	w.strategy.PrepareForCreate(ctx, trial)
-	return rest.ValidateCreate(ctx, trial, w.strategy).ToAggregate()
+	return found.forget, nil
 }
 
 // confirmScope refuses to write or to operate an instance whose namespace has
