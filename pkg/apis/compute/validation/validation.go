@@ -29,7 +29,9 @@ var (
 
 // ValidateInstanceCreate checks the form of a new instance.
 func ValidateInstanceCreate(instance *compute.Instance) field.ErrorList {
-	errs := validateForm(instance, &compute.InstanceSpec{})
+	errs := apimachineryvalidation.ValidateObjectMeta(&instance.ObjectMeta, true,
+		apimachineryvalidation.NameIsDNSLabel, field.NewPath("metadata"))
+	errs = append(errs, validateForm(&instance.Spec, &compute.InstanceSpec{})...)
 	// Objects of other writers are shown under their object name, a UUID: a
 	// user's name of that shape could hide one of them.
 	if ids.IsUUID(instance.Name) {
@@ -39,25 +41,23 @@ func ValidateInstanceCreate(instance *compute.Instance) field.ErrorList {
 	return errs
 }
 
-// ValidateInstanceUpdate checks the form of what has changed of an instance.
+// ValidateInstanceUpdate checks the form of what has changed of an instance. Its
+// metadata is checked by the registry, which would say everything twice.
 func ValidateInstanceUpdate(instance, old *compute.Instance) field.ErrorList {
-	errs := apimachineryvalidation.ValidateObjectMetaUpdate(&instance.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))
-	return append(errs, validateForm(instance, &old.Spec)...)
+	return validateForm(&instance.Spec, &old.Spec)
 }
 
 // validateForm leaves out what was there before: other writers know other
 // rules, and what they stored must not keep anybody from changing the rest.
-func validateForm(instance *compute.Instance, before *compute.InstanceSpec) field.ErrorList {
-	errs := apimachineryvalidation.ValidateObjectMeta(&instance.ObjectMeta, true,
-		apimachineryvalidation.NameIsDNSLabel, field.NewPath("metadata"))
-
-	spec := field.NewPath("spec")
+func validateForm(spec, before *compute.InstanceSpec) field.ErrorList {
+	path := field.NewPath("spec")
+	var errs field.ErrorList
 	if before.Name == "" {
-		errs = append(errs, validateServerName(instance.Spec.Name, spec.Child("name"))...)
+		errs = append(errs, validateServerName(spec.Name, path.Child("name"))...)
 	}
-	errs = append(errs, validateSourceAddresses(instance.Spec.Networking.AllowedSourceAddresses,
-		before.Networking.AllowedSourceAddresses, spec.Child("networking", "allowedSourceAddresses"))...)
-	return append(errs, validateTags(instance.Spec.Tags, before.Tags, spec.Child("tags"))...)
+	errs = append(errs, validateSourceAddresses(spec.Networking.AllowedSourceAddresses,
+		before.Networking.AllowedSourceAddresses, path.Child("networking", "allowedSourceAddresses"))...)
+	return append(errs, validateTags(spec.Tags, before.Tags, path.Child("tags"))...)
 }
 
 // validateServerName leaves the length to the marker on the type.

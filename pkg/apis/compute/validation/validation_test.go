@@ -176,11 +176,6 @@ func TestUpdateLeavesAloneWhatWasThere(t *testing.T) {
 	}
 }
 
-func TestUpdateCannotRename(t *testing.T) {
-	renamed := computetest.Existing(func(instance *compute.Instance) { instance.Name = "web-2" })
-	computetest.ExpectCauses(t, validation.ValidateInstanceUpdate(renamed, computetest.Existing()), "FieldValueInvalid metadata.name")
-}
-
 func TestAllFaultsAtOnce(t *testing.T) {
 	errs := created(func(instance *compute.Instance) {
 		instance.Name = "Web"

@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/computetest"
@@ -72,6 +75,28 @@ func TestScopeIsImmutable(t *testing.T) {
 		}
 	}
 	computetest.ExpectCauses(t, formOnUpdate(t, func(instance *compute.Instance) { instance.Spec.Name = "web-2" }), "FieldValueInvalid spec.name")
+}
+
+// Metadata that is wrong is told once, and is no fault of ours to be logged.
+func TestMetadataOnUpdate(t *testing.T) {
+	for path, edit := range map[string]func(*compute.Instance){
+		"metadata.name":   func(i *compute.Instance) { i.Name = "web-2" },
+		"metadata.uid":    func(i *compute.Instance) { i.UID = "5b8b4f4e-7a32-5a4f-9c5e-000000000002" },
+		"metadata.labels": func(i *compute.Instance) { i.Labels["team"] = "a b" },
+		"metadata.ownerReferences[0].kind": func(i *compute.Instance) {
+			i.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Name: "x", UID: "x"}}
+		},
+	} {
+		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
+		ctx := klog.NewContext(forWrite(requestBy(t, "ada")), logger)
+		err := rest.BeforeUpdate(newStrategy(newScheme()), ctx, computetest.Existing(edit), computetest.Existing())
+		if causes := statusCauses(t, err); len(causes) != 1 || !strings.HasSuffix(causes[0], " "+path) {
+			t.Errorf("%s: causes %q", path, causes)
+		}
+		if said := logger.GetSink().(ktesting.Underlier).GetBuffer().String(); said != "" {
+			t.Errorf("%s: logged %s", path, said)
+		}
+	}
 }
 
 func TestForm(t *testing.T) {

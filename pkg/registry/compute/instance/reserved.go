@@ -3,12 +3,14 @@
 package instance
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 )
@@ -69,4 +71,20 @@ func keepFinalizer(obj, stored *metav1.ObjectMeta) []string {
 	default:
 		return nil
 	}
+}
+
+// replaces says whether the request sends the whole object. A manifest that has
+// no finalizers at all means no more by it than by the labels it does not have;
+// a patch that takes them off does.
+func replaces(ctx context.Context) bool {
+	info, ok := genericapirequest.RequestInfoFrom(ctx)
+	return ok && info.Verb == "update"
+}
+
+// platformFinalizer is the platform's among the finalizers, if it is there.
+func platformFinalizer(stored []string) []string {
+	if !slices.Contains(stored, v1alpha1.Finalizer) {
+		return nil
+	}
+	return []string{v1alpha1.Finalizer}
 }

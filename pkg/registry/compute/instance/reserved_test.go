@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/computetest"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 )
@@ -117,6 +119,29 @@ func TestFinalizerOfThePlatform(t *testing.T) {
 				t.Errorf("warnings %q, want %d", warnings, test.warnings)
 			}
 		})
+	}
+}
+
+// What is left out of a manifest contradicts nobody; what a patch takes off does.
+func TestFinalizersLeftOut(t *testing.T) {
+	for _, test := range []struct {
+		verb     string
+		sent     []string
+		warnings int
+	}{
+		{verb: "update"},
+		{verb: "update", sent: []string{"example.com/mine"}, warnings: 1},
+		{verb: "patch", warnings: 1},
+	} {
+		ctx := genericapirequest.WithRequestInfo(forWrite(t.Context()), &genericapirequest.RequestInfo{Verb: test.verb})
+		instance := computetest.Existing(func(instance *compute.Instance) { instance.Finalizers = test.sent })
+		newStrategy(newScheme()).PrepareForUpdate(ctx, instance, computetest.Existing())
+		if diff := cmp.Diff(append(test.sent, "unikorn"), instance.Finalizers); diff != "" {
+			t.Errorf("%s of %q (-want +got):\n%s", test.verb, test.sent, diff)
+		}
+		if warnings := findingsFrom(ctx).warnings; len(warnings) != test.warnings {
+			t.Errorf("%s of %q: warnings %q, want %d", test.verb, test.sent, warnings, test.warnings)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -82,6 +83,9 @@ func (strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 // PrepareForUpdate implements rest.RESTUpdateStrategy.
 func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	instance, stored, found := obj.(*compute.Instance), old.(*compute.Instance), findingsFrom(ctx)
+	if replaces(ctx) && len(instance.Finalizers) == 0 {
+		instance.Finalizers = platformFinalizer(stored.Finalizers)
+	}
 	found.warnings = keepReserved(&instance.ObjectMeta, &stored.ObjectMeta)
 	instance.Status = *stored.Status.DeepCopy()
 
@@ -134,6 +138,18 @@ func (strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) fie
 		return errs
 	}
 	return findingsFrom(ctx).validate(instance)
+}
+
+// ValidateDeclaratively implements rest.DeclarativeValidationStrategy. The
+// markers that this API's types have are the whole of what is validated by
+// them, and those of metadata are not among it. Library code calls some of its
+// errors about metadata covered by markers all the same; it would miss their
+// counterparts, and complain in the log whenever a client sends such metadata.
+func (s strategy) ValidateDeclaratively(ctx context.Context, obj, old runtime.Object, errs field.ErrorList, on operation.Type, config rest.DeclarativeValidationConfig) field.ErrorList {
+	for _, err := range errs {
+		err.CoveredByDeclarative = false
+	}
+	return s.DeclarativeValidation.ValidateDeclaratively(ctx, obj, old, errs, on, config)
 }
 
 // WarningsOnCreate implements rest.RESTCreateStrategy.
