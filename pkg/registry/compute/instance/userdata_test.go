@@ -91,7 +91,7 @@ func TestWarningsOfChange(t *testing.T) {
 		want []string
 	}{
 		"tags":      {edit: retag},
-		"flavor":    {edit: enlarge, want: []string{"spec.flavorID: the machine is replaced"}},
+		"flavor":    {edit: enlarge, want: []string{"spec.flavorID: the machine is replaced by a new one; its root disk and its addresses are lost; it runs afterwards, also if it was stopped"}},
 		"authority": {edit: withoutAuthority(withUserData("")), want: []string{"spec.sshCertificateAuthorityID: the machine is replaced", noLogin}},
 		"authority of a machine with user data": {
 			edit: withoutAuthority(withUserData(secretScript)),

@@ -9,15 +9,19 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
 )
 
+// replacement is what comes of a change that takes another machine: it is made
+// like the first one, which starts.
+const replacement = "the machine is replaced by a new one; its root disk and its addresses are lost; it runs afterwards, also if it was stopped"
+
 // warnOfChange says what a change of the spec costs beyond what it says:
 // docs/reference/wire.md, "Servers".
 func (f *facts) warnOfChange(spec, stored *compute.InstanceSpec) []string {
 	var warnings []string
 	if spec.FlavorID != stored.FlavorID {
-		warnings = append(warnings, "spec.flavorID: the machine is replaced by a new one; its root disk and its addresses are lost")
+		warnings = append(warnings, "spec.flavorID: "+replacement)
 	}
 	if spec.SSHCertificateAuthorityID != stored.SSHCertificateAuthorityID {
-		warnings = append(warnings, "spec.sshCertificateAuthorityID: the machine is replaced by a new one; its root disk and its addresses are lost")
+		warnings = append(warnings, "spec.sshCertificateAuthorityID: "+replacement)
 	}
 	replaced := len(warnings) > 0
 	if spec.ImageID != stored.ImageID {
