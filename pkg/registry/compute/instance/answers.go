@@ -8,9 +8,11 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/unikorn"
@@ -51,10 +53,20 @@ func conflict(instance *compute.Instance, doing string, state compute.PowerState
 	return answer
 }
 
+// refuseDeleted refuses what makes no sense on a machine that is about to go,
+// which region would do all the same. It can still be looked at and stopped.
+func refuseDeleted(instance *compute.Instance, doing string) error {
+	if instance.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	return apierrors.NewConflict(compute.Resource("instances"), instance.Name,
+		fmt.Errorf("%s is not possible: the instance is being deleted", doing))
+}
+
 // inconsistent says that there is not exactly one server behind the instance.
 func inconsistent(instance *compute.Instance, count int) error {
 	message := fmt.Sprintf("%d servers belong to the instance, want exactly 1", count)
-	answer := apierrors.NewInternalError(fmt.Errorf("instance %q: %s", instance.Name, message))
+	answer := apierrors.NewInternalError(fmt.Errorf("instance %q: %s%s", instance.Name, message, excuse(instance, count)))
 	answer.ErrStatus.Details = &metav1.StatusDetails{
 		Group:  compute.GroupName,
 		Kind:   "instances",
@@ -62,6 +74,21 @@ func inconsistent(instance *compute.Instance, count int) error {
 		Causes: []metav1.StatusCause{{Type: v1beta1.CauseConsistencyError, Message: message}},
 	}
 	return answer
+}
+
+// excuse says why there may be no server. The condition Healthy is about one that
+// there was when the controller last looked.
+func excuse(instance *compute.Instance, count int) string {
+	switch {
+	case count > 0:
+		return ""
+	case !instance.DeletionTimestamp.IsZero():
+		return "; the instance is being deleted"
+	case meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionHealthy) == nil:
+		return "; the machine may not have been made yet"
+	default:
+		return ""
+	}
 }
 
 // notOffered says why an instance has no such subresource.

@@ -103,6 +103,11 @@ func (r *PowerREST) Create(ctx context.Context, name string, obj runtime.Object,
 	if err != nil {
 		return nil, err
 	}
+	if request.Spec.Action != compute.PowerActionStop {
+		if err := refuseDeleted(found.instance, string(request.Spec.Action)); err != nil {
+			return nil, err
+		}
+	}
 	if dryrun.IsDryRun(options.DryRun) {
 		return answerPower(found, request.Spec, known(found.server.Status.PowerState)), nil
 	}

@@ -24,6 +24,9 @@ import (
 
 var _ rest.NamedCreater = &SnapshotREST{}
 
+// takingSnapshot is what a refusal calls it.
+const takingSnapshot = "a snapshot"
+
 // photographer makes images of machines. What the state of a machine does not
 // allow is a server error like any other.
 type photographer interface {
@@ -49,6 +52,9 @@ func (r *SnapshotREST) Create(ctx context.Context, name string, obj runtime.Obje
 	if err != nil {
 		return nil, err
 	}
+	if err := refuseDeleted(found.instance, takingSnapshot); err != nil {
+		return nil, err
+	}
 	answer := &compute.InstanceSnapshot{
 		ObjectMeta: metav1.ObjectMeta{Name: request.Name, Namespace: found.instance.Namespace},
 		Spec:       compute.InstanceSnapshotSpec{Description: request.Spec.Description, Tags: keepOwnTags(ctx, request.Spec.Tags)},
@@ -67,15 +73,14 @@ func (r *SnapshotREST) Create(ctx context.Context, name string, obj runtime.Obje
 
 // refusal tells a machine that has no finished disk from a failure of region.
 func (r *SnapshotREST) refusal(ctx context.Context, of *machine, err error) error {
-	const doing = "a snapshot"
 	if !unikorn.IsServerError(err) {
-		return r.requests.refusal(ctx, of, doing, once(err))
+		return r.requests.refusal(ctx, of, takingSnapshot, once(err))
 	}
 	state, failure := r.requests.powerState(ctx, of)
 	if failure != nil || state == compute.PowerStateRunning || state == compute.PowerStateStopped {
 		return once(err)
 	}
-	return conflict(of.instance, doing, state)
+	return conflict(of.instance, takingSnapshot, state)
 }
 
 // keepOwnTags leaves out tags that are the platform's to give, so that nobody
