@@ -20,23 +20,19 @@ type scope struct {
 
 // object reads the key of one object.
 func (s *Store[O, C]) object(key string) (scope, error) {
-	at, ok, err := s.parse(key, false)
+	at, ok, err := s.parseOne(key)
 	if err == nil && !ok {
 		err = fmt.Errorf("invalid key: %q", key)
 	}
 	return at, err
 }
 
-// parse reads a key, of many objects if recursive. It is not ok if there can
-// be none under such a key.
-func (s *Store[O, C]) parse(key string, recursive bool) (at scope, ok bool, err error) {
-	rest, err := s.suffix(key, recursive)
+// parseOne reads the key of one object. It is not ok if there can be none under
+// such a key.
+func (s *Store[O, C]) parseOne(key string) (at scope, ok bool, err error) {
+	rest, err := s.suffix(key)
 	if err != nil {
 		return scope{}, false, err
-	}
-	if recursive {
-		namespace, deeper, _ := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
-		return scope{key: key, namespace: namespace}, deeper == "", nil
 	}
 	namespace, name := "", rest
 	if i := strings.LastIndexByte(rest, '/'); i >= 0 {
@@ -45,12 +41,23 @@ func (s *Store[O, C]) parse(key string, recursive bool) (at scope, ok bool, err 
 	return scope{key: key, namespace: namespace, name: name}, name != "" && !strings.Contains(namespace, "/"), nil
 }
 
-func (s *Store[O, C]) suffix(key string, recursive bool) (string, error) {
+// parseMany reads the key of all objects or those of a namespace. It is not ok
+// if there can be none under such a key.
+func (s *Store[O, C]) parseMany(key string) (at scope, ok bool, err error) {
+	rest, err := s.suffix(strings.TrimSuffix(key, "/") + "/")
+	if err != nil {
+		return scope{}, false, err
+	}
+	namespace, deeper, _ := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
+	return scope{key: key, namespace: namespace}, deeper == "", nil
+}
+
+func (s *Store[O, C]) suffix(key string) (string, error) {
 	prefix := "/" + strings.Trim(s.config.ResourcePrefix, "/") + "/"
 	if !strings.HasPrefix(key, "/") {
 		key = "/" + key
 	}
-	prepared, err := storage.PrepareKey(prefix, key, recursive)
+	prepared, err := storage.PrepareKey(prefix, key, false)
 	if err != nil {
 		return "", err
 	}

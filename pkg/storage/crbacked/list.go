@@ -36,7 +36,11 @@ func (s *Store[O, C]) GetList(ctx context.Context, key string, opts storage.List
 
 // selected reads key and predicate of a list or watch together.
 func (s *Store[O, C]) selected(key string, opts storage.ListOptions) (scope, *query, error) {
-	at, ok, err := s.parse(key, opts.Recursive)
+	parse := s.parseOne
+	if opts.Recursive {
+		parse = s.parseMany
+	}
+	at, ok, err := parse(key)
 	if err != nil {
 		return scope{}, nil, err
 	}
