@@ -159,8 +159,9 @@ var _ = Describe("Operating an Instance", Ordered, func() {
 		Expect(response.Header.Get("Content-Type")).To(Equal("text/plain"))
 
 		Expect(editor.GetLogs(name, &v1beta1.InstanceLogOptions{TailLines: ptr.To[int64](-1)}).Do(ctx).Error()).To(BeInvalidAt("tailLines"))
-		response, _ = raw(ctx, environment.AlphaViewer, http.MethodGet, subresources+"log?tailLines=all", "")
+		response, said := raw(ctx, environment.AlphaViewer, http.MethodGet, subresources+"log?tailLines=all", "")
 		Expect(response.StatusCode).To(Equal(http.StatusBadRequest))
+		Expect(said).To(ContainSubstring("tailLines: "))
 	})
 
 	It("stops", func(ctx SpecContext) {
