@@ -8,6 +8,9 @@ export CGO_ENABLED := 0
 export GOFLAGS := -buildvcs=false
 export GOTOOLCHAIN := local
 
+# What --version says. A copy without git, or without its tags, has one as well.
+version = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+ldflags = -X github.com/unikorn-cloud/instance-apiserver/pkg/cmd/usage.version=$(version)
 programs := ./cmd/instance-apiserver ./cmd/instance-controller ./cmd/unikorn-simulator ./hack/devcluster
 
 .DEFAULT_GOAL := help
@@ -34,7 +37,7 @@ down: bin/devcluster ## Stop what "make up" or "make run" started.
 
 .PHONY: build
 build: ## Build our programs into bin/.
-	@go build -v -o bin/ $(programs) 2>&1 | hack/progress.sh programs
+	@go build -v -ldflags "$(ldflags)" -o bin/ $(programs) 2>&1 | hack/progress.sh programs
 
 bin/devcluster:
 	@go build -o bin/ ./hack/devcluster

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	logsapi "k8s.io/component-base/logs/api/v1"
-	"k8s.io/component-base/version/verflag"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/cmd/usage"
 )
@@ -25,7 +24,6 @@ the platform's own.`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error {
-			verflag.PrintAndExitIfRequested()
 			if err := logsapi.ValidateAndApply(options.Logs, nil); err != nil {
 				return err
 			}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -97,5 +96,5 @@ func (o *Options) Validate(flags *pflag.FlagSet) error {
 	if strings.HasPrefix(o.Callers.UsernamePrefix, "system:") {
 		errs = append(errs, errors.New("--"+usernamePrefixFlag+" must not start with system:, which is not of people"))
 	}
-	return utilerrors.NewAggregate(errs)
+	return errors.Join(errs...)
 }

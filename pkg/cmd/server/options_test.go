@@ -59,10 +59,11 @@ func TestEveryMissingFlagIsNamed(t *testing.T) {
 	if err == nil {
 		t.Fatal("no flags at all are enough")
 	}
-	for _, arg := range required {
+	lines := strings.Split(err.Error(), "\n")
+	for i, arg := range required {
 		name, _, _ := strings.Cut(arg, "=")
-		if !strings.Contains(err.Error(), name+" is required") {
-			t.Errorf("%q does not name %s", err, name)
+		if len(lines) != len(required) || !strings.HasPrefix(lines[i], name+" is required") {
+			t.Errorf("%q does not have a line for %s", err, name)
 		}
 	}
 }
