@@ -18,13 +18,10 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/pkg/tenancy"
 )
 
-const (
-	// readLag is how far region's reads may be behind its writes:
-	// docs/reference/wire.md, "Reads lag writes".
-	readLag = time.Second
-	// readPause is the time between two looks at what may be behind.
-	readPause = 100 * time.Millisecond
-)
+// lag is when to look again at what region may not show yet: its reads are up to
+// a second behind its writes (docs/reference/wire.md, "Reads lag writes"), and
+// mostly less. What is not there for another reason is asked for no more often.
+var lag = wait.Backoff{Duration: 150 * time.Millisecond, Factor: 2, Steps: 4}
 
 // serverReader is what it takes to find a machine.
 type serverReader interface {
@@ -37,9 +34,7 @@ type finder struct {
 	instances rest.Getter
 	checks    Checks
 	servers   serverReader
-	// patience is how long to look again for what a read may not show yet, at
-	// the given pace.
-	patience, pause time.Duration
+	lag       wait.Backoff
 }
 
 // machine is the one server behind an instance.
@@ -145,7 +140,7 @@ func (f *finder) powerState(ctx context.Context, of *machine, notAny ...region.P
 // may take longer.
 func (f *finder) again(ctx context.Context, look func() (done bool, err error)) error {
 	var failure error
-	err := wait.PollUntilContextTimeout(ctx, f.pause, f.patience, true, func(context.Context) (done bool, err error) {
+	err := wait.ExponentialBackoffWithContext(ctx, f.lag, func(context.Context) (done bool, err error) {
 		done, failure = look()
 		return done, failure
 	})

@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/computetest"
@@ -263,5 +265,43 @@ func TestStatusIsTheInstance(t *testing.T) {
 	table, err := b.Status.ConvertToTable(t.Context(), got, nil)
 	if err != nil || len(table.Rows) != 1 {
 		t.Errorf("table %v, %v", table, err)
+	}
+}
+
+func TestRequestForWhatIsNotThereAnyMore(t *testing.T) {
+	existing := computetest.Existing()
+	for subresource, request := range everyCreate {
+		for name, test := range map[string]struct {
+			uid     types.UID
+			version string
+			refused bool
+		}{
+			"the same":        {uid: existing.UID, version: existing.ResourceVersion},
+			"another uid":     {uid: "0f0f0f0f-0000-4000-8000-000000000000", refused: true},
+			"another version": {version: existing.ResourceVersion + "0", refused: true},
+		} {
+			t.Run(subresource+", "+name, func(t *testing.T) {
+				b := newBooth(t)
+				about := request.DeepCopyObject()
+				metadata, err := meta.Accessor(about)
+				if err != nil {
+					t.Fatal(err)
+				}
+				metadata.SetUID(test.uid)
+				metadata.SetResourceVersion(test.version)
+				_, err = post(t, b, subresource, about)
+				if !test.refused {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				expectReason(t, err, metav1.StatusReasonConflict)
+				expectCalls(t, b)
+				if len(b.admitted) > 0 {
+					t.Error("it was admitted")
+				}
+			})
+		}
 	}
 }

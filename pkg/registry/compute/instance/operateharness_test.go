@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
@@ -205,7 +206,7 @@ func newBooth(t *testing.T, edits ...func(*compute.Instance)) *booth {
 	}, b.hall)
 	t.Cleanup(b.Log.Destroy)
 	// Reads of the hall are behind by the number of lists and not by time.
-	b.Power.requests.pause, b.Power.requests.patience = time.Millisecond, 50*time.Millisecond
+	b.Power.requests.lag = wait.Backoff{Duration: time.Millisecond, Factor: 2, Steps: 4}
 	return b
 }
 

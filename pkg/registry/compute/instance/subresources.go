@@ -4,9 +4,11 @@ package instance
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -43,7 +45,7 @@ var followLimits = consolelog.Limits{Interval: 2 * time.Second, PerConsole: 16, 
 
 // NewSubresources returns the storages of what is below instances.
 func NewSubresources(instances *REST, scheme *runtime.Scheme, checks Checks, machines Machines) *Subresources {
-	find := &finder{instances: instances, checks: checks, servers: machines, patience: readLag, pause: readPause}
+	find := &finder{instances: instances, checks: checks, servers: machines, lag: lag}
 	requests := &requests{finder: find, DeclarativeValidation: rest.DeclarativeValidation{Scheme: scheme}}
 	return &Subresources{
 		Status:   &StatusREST{instances: instances},
@@ -71,10 +73,34 @@ func (r *requests) begin(ctx context.Context, name string, request runtime.Objec
 	if err != nil {
 		return nil, err
 	}
+	if err := meant(request, found.instance); err != nil {
+		return nil, err
+	}
 	if admit == nil {
 		return found, nil
 	}
 	return found, admit(ctx, request.DeepCopyObject())
+}
+
+// meant refuses a request that is about another object of the name, or another
+// state of it, than there is now. Where the metadata of the request has a uid or
+// a resourceVersion they are preconditions, as for pods/binding: an instance that
+// was deleted and made again has the same name and the same server id.
+func meant(request runtime.Object, instance *compute.Instance) error {
+	metadata, err := meta.Accessor(request)
+	if err != nil {
+		return err
+	}
+	for _, precondition := range []struct{ field, want, is string }{
+		{"uid", string(metadata.GetUID()), string(instance.UID)},
+		{"resourceVersion", metadata.GetResourceVersion(), instance.ResourceVersion},
+	} {
+		if precondition.want != "" && precondition.want != precondition.is {
+			return apierrors.NewConflict(compute.Resource("instances"), instance.Name, fmt.Errorf(
+				"the request is for metadata.%s %s, and the instance has %s", precondition.field, precondition.want, precondition.is))
+		}
+	}
+	return nil
 }
 
 // validate adds what the markers on the type say to errors that were found
