@@ -60,6 +60,26 @@ var _ = Describe("The subresources of an Instance", Ordered, func() {
 		expectAll(attempts(ctx, InAlpha(), "web-9"), BeRefused(404, metav1.StatusReasonNotFound))
 	})
 
+	It("of one that is being deleted are for looking on and stopping", func(ctx SpecContext) {
+		const going = "web-2"
+		Create(ctx, going)
+		AwaitRunning(ctx, going)
+		WithFaults(ctx, fault.Fault{Service: "region", Method: http.MethodDelete, Status: ptr.To(http.StatusServiceUnavailable)})
+		Expect(InAlpha().Delete(ctx, going, metav1.DeleteOptions{})).To(Succeed())
+		refused := And(BeRefused(409, metav1.StatusReasonConflict), MatchError(ContainSubstring("the instance is being deleted")))
+		for _, dryRun := range [][]string{{metav1.DryRunAll}, nil} {
+			outcome := attempts(ctx, InAlpha(), going, dryRun...)
+			Expect(outcome["snapshot"]).To(refused)
+			Expect(outcome["console"]).NotTo(HaveOccurred())
+			for _, action := range []v1beta1.PowerAction{v1beta1.PowerActionStart, v1beta1.PowerActionReboot, v1beta1.PowerActionHardReboot} {
+				_, err := switchPower(ctx, InAlpha(), going, action, dryRun...)
+				Expect(err).To(refused, string(action))
+			}
+			_, err := switchPower(ctx, InAlpha(), going, v1beta1.PowerActionStop, dryRun...)
+			Expect(err).NotTo(HaveOccurred())
+		}
+	})
+
 	It("are not used by whom the platform does not know, whatever the cluster allows", func(ctx SpecContext) {
 		Expect(Simulator().SetRoles(ctx, environment.AlphaEditor, nil)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) {

@@ -98,9 +98,12 @@ var _ = Describe("Quota that is exhausted", func() {
 		Limit(ctx, "gpus", 0)
 		Create(ctx, "web-1")
 		before := AwaitInPlace(ctx, "web-1")
-		_, err := Merge(ctx, environment.AlphaEditor, "web-1", fmt.Sprintf(`{"spec":{"flavorID":%q}}`, Gpu))
-		Expect(err).To(BeRefused(http.StatusForbidden, metav1.StatusReasonForbidden))
-		Expect(err).To(MatchError(ContainSubstring("gpus: total 1 exceeds quota limit 0")))
+		_, patched := Merge(ctx, environment.AlphaEditor, "web-1", fmt.Sprintf(`{"spec":{"flavorID":%q}}`, Gpu))
+		_, replaced := InAlpha().Update(ctx, NewInstance("web-1", Sized(Gpu)), metav1.UpdateOptions{})
+		for _, err := range []error{patched, replaced} {
+			Expect(err).To(BeRefused(http.StatusForbidden, metav1.StatusReasonForbidden))
+			Expect(err).To(MatchError(ContainSubstring("gpus: total 1 exceeds quota limit 0")))
+		}
 		Expect(Get(ctx, "web-1")).To(Equal(before))
 		Expect(bill(ctx)).To(Equal(quota.Cost{Servers: 1}))
 	})

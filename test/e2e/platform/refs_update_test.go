@@ -67,6 +67,20 @@ var _ = Describe("An update", Serial, Ordered, ContinueOnFailure, func() {
 		Entry("of finalizers", `{"metadata":{"finalizers":["unikorn","example.com/hold"]}}`),
 	)
 
+	It("by a manifest as it was first sent is checked like any other", func(ctx SpecContext) {
+		manifest := NewInstance("web-1", Behind(AlphaGroup), Trusting(AlphaAuthority), Booting(Ubuntu2))
+		client := Hearing(environment.AlphaEditor)
+		ForgetRequests(ctx)
+		_, err := client.Update(ctx, manifest, metav1.UpdateOptions{DryRun: DryRun})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(Asked(ctx)).To(ConsistOf(network, group, authority, flavors, images))
+		Expect(client.Said()).To(ConsistOf(HavePrefix(ImageField)))
+
+		Behind(BetaGroup)(manifest)
+		_, err = client.Update(ctx, manifest, metav1.UpdateOptions{})
+		Expect(err).To(BeInvalidFor(NotFoundAt(GroupField)))
+	})
+
 	It("of metadata alone asks nobody and works while the platform is down", func(ctx SpecContext) {
 		WithFaults(ctx, fault.Fault{Status: ptr.To(http.StatusServiceUnavailable)})
 		ForgetRequests(ctx)
