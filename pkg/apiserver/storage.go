@@ -86,7 +86,7 @@ func newStorages(config *ExtraConfig) (*storages, error) {
 	}
 	return &storages{
 		instances: instances,
-		below:     instance.NewSubresources(instances, Scheme, checks, config.Machines),
+		below:     instance.NewSubresources(instances, Scheme, checks, backing, config.Machines),
 	}, nil
 }
 

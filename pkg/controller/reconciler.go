@@ -207,10 +207,6 @@ func (r *Reconciler) conclude(ctx context.Context, s *subject, server *region.Se
 	if err := errors.Join(err, recordErr); err != nil {
 		return reconcile.Result{}, err
 	}
-	until := time.Time{}
-	if moving(s.object) {
-		until = r.clock.Now().Add(hurry)
-	}
-	r.poller.Hurry(s.key(), until)
+	r.poller.Hurry(s.key(), hurryUntil(s.object, r.clock.Now()))
 	return reconcile.Result{RequeueAfter: v.again}, nil
 }

@@ -170,6 +170,22 @@ func moving(object *v1alpha1.ComputeInstance) bool {
 	}
 }
 
+// hurryUntil is until when the server is to be looked at often.
+func hurryUntil(object *v1alpha1.ComputeInstance, now time.Time) time.Time {
+	if moving(object) {
+		return now.Add(hurry)
+	}
+	request, ok := v1alpha1.PowerRequestOf(object.Annotations)
+	if !ok {
+		return time.Time{}
+	}
+	// The clock of who asked may be ahead.
+	if request.Time.After(now) {
+		return now.Add(powerLag)
+	}
+	return request.Time.Add(powerLag)
+}
+
 // messageLimit keeps somebody else's message from failing the write.
 const messageLimit = 1024
 

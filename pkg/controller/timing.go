@@ -40,4 +40,7 @@ const (
 	maxUpdateDelay = time.Minute
 	// hurry is how long after a pass a moving server is polled for often.
 	hurry = 5 * time.Minute
+	// powerLag is longer than region may show the power state of before after it
+	// took a change of it: docs/reference/wire.md, "Power states".
+	powerLag = 90 * time.Second
 )

@@ -3,6 +3,7 @@
 package computeinstance
 
 import (
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -51,6 +52,10 @@ func readyOf(stored *v1alpha1.ComputeInstance) metav1.Condition {
 	case power == "":
 		return notReady("PowerStateUnknown", "The platform reported no power state that is known.", available.LastTransitionTime)
 	case power == compute.PowerStateRunning, power == compute.PowerStateStopped:
+		if request, ok := unseen(stored, active); ok {
+			return notReady("PowerChanging", fmt.Sprintf("The machine is to be %s, and was last seen %s.", request.State, power),
+				later(metav1.NewTime(request.Time.Truncate(time.Second)), active.LastTransitionTime))
+		}
 		return metav1.Condition{
 			Status:             metav1.ConditionTrue,
 			Reason:             active.Reason,
@@ -60,6 +65,23 @@ func readyOf(stored *v1alpha1.ComputeInstance) metav1.Condition {
 	default:
 		return notReady(active.Reason, active.Message, active.LastTransitionTime)
 	}
+}
+
+// powerLag is how much later than a change of power was asked for the machine
+// may be seen as it was before: reads lag writes, and a list takes its time.
+const powerLag = 2 * time.Second
+
+// unseen is the change of power that was asked for, if what is stored about the
+// machine is of before it. Where the state is another than what was asked for,
+// only a transition that is newer counts: a poll of the provider that comes early
+// shows the old state once more. It does not depend on a controller that knows
+// of requests.
+func unseen(stored *v1alpha1.ComputeInstance, active *metav1.Condition) (v1alpha1.PowerRequest, bool) {
+	request, ok := v1alpha1.PowerRequestOf(stored.Annotations)
+	if !ok || request.State == active.Reason {
+		return v1alpha1.PowerRequest{}, false
+	}
+	return request, !active.LastTransitionTime.After(request.Time.Add(powerLag))
 }
 
 func notReady(reason, message string, since metav1.Time) metav1.Condition {

@@ -62,6 +62,15 @@ func modified(minutes int) edit {
 	}
 }
 
+// asked adds a change of power that was asked for some minutes and seconds after
+// creation.
+func asked(state string, minutes, seconds int) edit {
+	return func(stored *v1alpha1.ComputeInstance) {
+		at := after(minutes).Add(time.Duration(seconds)*time.Second + 300*time.Millisecond)
+		stored.Annotations[v1alpha1.AnnotationPowerRequested] = v1alpha1.PowerRequest{State: state, Time: at}.String()
+	}
+}
+
 // said is what one condition comes to.
 type said struct {
 	Status   metav1.ConditionStatus
@@ -125,6 +134,31 @@ func TestReadyAndStalled(t *testing.T) {
 		"errored, at work on the cure": {
 			[]edit{generation(2), available("Provisioning", 2, 5), active("Error", 4)},
 			said{no, "Provisioning", 5, 2}, calm(5, 2),
+		},
+		"asked to stop": {
+			[]edit{available("Provisioned", 1, 2), active("Running", 3), asked("Stopped", 4, 0)},
+			said{no, "PowerChanging", 4, 1}, calm(4, 1),
+		},
+		"asked to stop, on the way":   {[]edit{available("Provisioned", 1, 2), active("Stopping", 4), asked("Stopped", 4, 0)}, said{no, "Stopping", 4, 1}, calm(4, 1)},
+		"asked to stop, and stopped":  {[]edit{available("Provisioned", 1, 2), active("Stopped", 4), asked("Stopped", 4, 0)}, said{yes, "Stopped", 4, 1}, calm(4, 1)},
+		"asked to start, not seen":    {[]edit{available("Provisioned", 1, 2), active("Stopped", 3), asked("Running", 4, 0)}, said{no, "PowerChanging", 4, 1}, calm(4, 1)},
+		"asked to start right after":  {[]edit{available("Provisioned", 1, 2), active("Stopped", 4), asked("Running", 3, 58)}, said{no, "PowerChanging", 4, 1}, calm(4, 1)},
+		"asked to start, on the way":  {[]edit{available("Provisioned", 1, 2), active("Pending", 3), asked("Running", 4, 0)}, said{no, "Pending", 3, 1}, calm(3, 1)},
+		"asked to start, and running": {[]edit{available("Provisioned", 1, 2), active("Running", 5), asked("Running", 4, 0)}, said{yes, "Running", 5, 1}, calm(5, 1)},
+		"asked to start what runs":    {[]edit{available("Provisioned", 1, 2), active("Running", 3), asked("Running", 4, 0)}, said{yes, "Running", 3, 1}, calm(3, 1)},
+		"started, and stopped by somebody else since": {
+			[]edit{available("Provisioned", 1, 2), active("Stopped", 5), asked("Running", 4, 0)},
+			said{yes, "Stopped", 5, 1}, calm(5, 1),
+		},
+		"asked to start, and broke down": {
+			[]edit{available("Provisioned", 1, 2), active("Error", 3), asked("Running", 4, 0)},
+			said{no, "Error", 3, 1}, same(said{no, "Error", 3, 1}),
+		},
+		"asked for in a form that is not known": {
+			[]edit{available("Provisioned", 1, 2), active("Running", 3), func(stored *v1alpha1.ComputeInstance) {
+				stored.Annotations[v1alpha1.AnnotationPowerRequested] = "Stopped soon"
+			}},
+			said{yes, "Running", 3, 1}, calm(3, 1),
 		},
 		"changed": {
 			[]edit{generation(2), modified(7), available("Provisioned", 1, 2), active("Running", 3)},

@@ -27,6 +27,7 @@ func TestToolsReadTheStateOfAnInstance(t *testing.T) {
 		"building":      {[]edit{available("Provisioned", 1, 2), active("Building", 2)}, status.InProgressStatus},
 		"running":       {[]edit{available("Provisioned", 1, 2), active("Running", 3)}, status.CurrentStatus},
 		"stopped":       {[]edit{available("Provisioned", 1, 2), active("Stopped", 3)}, status.CurrentStatus},
+		"starting":      {[]edit{available("Provisioned", 1, 2), active("Stopped", 3), asked("Running", 4, 0)}, status.InProgressStatus},
 		"errored":       {[]edit{available("Errored", 1, 2)}, status.FailedStatus},
 		"broken down":   {[]edit{available("Provisioned", 1, 2), active("Error", 3)}, status.FailedStatus},
 		"updating": {

@@ -27,7 +27,7 @@ var neededRights = map[string]map[string]string{
 		"list computeinstances.compute.unikorn-cloud.org":       "lists, look-ups of a name by its label, the check of names after a create",
 		"watch computeinstances.compute.unikorn-cloud.org":      "watches",
 		"create computeinstances.compute.unikorn-cloud.org":     "creates",
-		"patch computeinstances.compute.unikorn-cloud.org":      "updates, patches and applies",
+		"patch computeinstances.compute.unikorn-cloud.org":      "updates, patches and applies; the note that power was switched",
 		"delete computeinstances.compute.unikorn-cloud.org":     "deletions, and creates that lost their name",
 		"write computeinstances.compute.unikorn-cloud.org":      "asked for by the admission policy that guards them",
 		"update instances.compute.unikorn-cloud.org/finalizers": "Instances that own others, where the cluster enforces it",

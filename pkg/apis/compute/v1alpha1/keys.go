@@ -45,6 +45,9 @@ const (
 	AnnotationModifiedTimestamp = "unikorn-cloud.org/modifiedTimestamp"
 	// AnnotationAllocationID is the quota allocation in identity.
 	AnnotationAllocationID = "unikorn-cloud.org/allocation-id"
+	// AnnotationPowerRequested is the last change of power that was asked for,
+	// a PowerRequest.
+	AnnotationPowerRequested = "compute.unikorn-cloud.org/power-requested"
 	// AnnotationManagedFields keeps who manages which field of the Instance.
 	AnnotationManagedFields = "compute.unikorn-cloud.org/managed-fields"
 )

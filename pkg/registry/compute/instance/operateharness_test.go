@@ -56,6 +56,8 @@ type hall struct {
 	// failures are the answers to calls about a server, by method.
 	failures map[string]error
 	output   string
+	// called, if there is one, is called after a call about a server.
+	called func()
 
 	mutex sync.Mutex
 	// selectors are those of the lists, calls the other calls about a server.
@@ -144,6 +146,9 @@ func (h *hall) call(ctx context.Context, credential principal.Credential, id ids
 		return errors.New("another server")
 	}
 	h.calls = append(h.calls, method)
+	if h.called != nil {
+		h.called()
+	}
 	return h.failures[method]
 }
 
@@ -186,12 +191,35 @@ func (h *hall) SSHKey(ctx context.Context, credential principal.Credential, id i
 	return &region.SSHKey{PrivateKey: "secret"}, h.call(ctx, credential, id, "SSHKey")
 }
 
+var _ Notes = &board{}
+
+// board holds the notes that are left on stored instances.
+type board struct {
+	notes []pinned
+	// err is the answer to each.
+	err error
+}
+
+type pinned struct {
+	namespace, name string
+	annotations     map[string]string
+	// ended says that the request was over, timed that the note had a deadline.
+	ended, timed bool
+}
+
+func (b *board) Annotate(ctx context.Context, namespace, name string, annotations map[string]string) error {
+	_, timed := ctx.Deadline()
+	b.notes = append(b.notes, pinned{namespace, name, annotations, ctx.Err() != nil, timed})
+	return b.err
+}
+
 // booth is the subresources with everything around them replaced.
 type booth struct {
 	*Subresources
 
-	desk *desk
-	hall *hall
+	desk  *desk
+	hall  *hall
+	board *board
 	// admitted are the requests that admission saw; refuses is its answer.
 	admitted []runtime.Object
 	refuses  error
@@ -199,11 +227,11 @@ type booth struct {
 
 func newBooth(t *testing.T, edits ...func(*compute.Instance)) *booth {
 	t.Helper()
-	b := &booth{desk: newDesk(t, computetest.Existing(edits...)), hall: newHall()}
+	b := &booth{desk: newDesk(t, computetest.Existing(edits...)), hall: newHall(), board: &board{}}
 	b.Subresources = NewSubresources(b.desk.REST, newScheme(), Checks{
 		Tenancy: b.desk,
 		Callers: principal.Resolver{UsernamePrefix: "oidc:"},
-	}, b.hall)
+	}, b.board, b.hall)
 	t.Cleanup(b.Log.Destroy)
 	// Reads of the hall are behind by the number of lists and not by time.
 	b.Power.requests.lag = wait.Backoff{Duration: time.Millisecond, Factor: 2, Steps: 4}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/validation"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
@@ -33,9 +35,19 @@ type powerSwitch interface {
 	HardRebootServer(ctx context.Context, credential principal.Credential, id ids.ServerID) error
 }
 
+// Notes are left on what an instance is stored as, which has the given object
+// name. They change nothing else.
+type Notes interface {
+	Annotate(ctx context.Context, namespace, name string, annotations map[string]string) error
+}
+
+// noteTimeout bounds how long an answer waits for the note of what was done.
+const noteTimeout = 5 * time.Second
+
 // PowerREST serves instances/power.
 type PowerREST struct {
 	requests *requests
+	notes    Notes
 	actions  map[compute.PowerAction]powerAction
 }
 
@@ -50,23 +62,27 @@ type powerAction struct {
 	// next is the state region shows from then on. Where it is empty the state
 	// does not change.
 	next region.PowerState
+	// final is the state the machine is to come to, empty likewise.
+	final region.PowerState
 }
 
-func newPowerREST(requests *requests, machines powerSwitch) *PowerREST {
-	return &PowerREST{requests: requests, actions: map[compute.PowerAction]powerAction{
+func newPowerREST(requests *requests, machines powerSwitch, notes Notes) *PowerREST {
+	return &PowerREST{requests: requests, notes: notes, actions: map[compute.PowerAction]powerAction{
 		compute.PowerActionStart: {
 			do:   machines.StartServer,
 			from: region.PowerStopped,
 			reached: []region.PowerState{
 				region.PowerRunning, region.PowerPending, region.PowerQueued, region.PowerBuilding, region.PowerRebuilding,
 			},
-			next: region.PowerPending,
+			next:  region.PowerPending,
+			final: region.PowerRunning,
 		},
 		compute.PowerActionStop: {
 			do:      machines.StopServer,
 			from:    region.PowerRunning,
 			reached: []region.PowerState{region.PowerStopped, region.PowerStopping},
 			next:    region.PowerStopping,
+			final:   region.PowerStopped,
 		},
 		compute.PowerActionReboot:     {do: rebooting(machines.SoftRebootServer), from: region.PowerRunning},
 		compute.PowerActionHardReboot: {do: rebooting(machines.HardRebootServer), from: region.PowerRunning},
@@ -111,10 +127,12 @@ func (r *PowerREST) Create(ctx context.Context, name string, obj runtime.Object,
 	if dryrun.IsDryRun(options.DryRun) {
 		return answerPower(found, request.Spec, known(found.server.Status.PowerState)), nil
 	}
+	began := time.Now()
 	state, err := r.act(ctx, found, request.Spec.Action)
 	if err != nil {
 		return nil, err
 	}
+	r.note(ctx, found.instance, request.Spec.Action, began)
 	return answerPower(found, request.Spec, state), nil
 }
 
@@ -141,6 +159,28 @@ func (r *PowerREST) act(ctx context.Context, on *machine, name compute.PowerActi
 	}
 	warning.AddWarning(ctx, "", fmt.Sprintf("%s changed nothing: the machine is %s", name, state))
 	return state, nil
+}
+
+// note lets the controller look at the machine now, and readers of the instance
+// know what it is to come to, before the client has its answer: who waits for
+// Ready then must not be told of before. Also what changed nothing is noted,
+// since the instance may not show it yet. A note that fails, or whose client has
+// gone, fails no action that was done.
+func (r *PowerREST) note(ctx context.Context, on *compute.Instance, name compute.PowerAction, began time.Time) {
+	action := r.actions[name]
+	if action.final == "" {
+		return
+	}
+	request := v1alpha1.PowerRequest{State: string(action.final), Time: began}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+	defer cancel()
+	err := r.notes.Annotate(bounded, on.Namespace, string(on.Status.InstanceID), map[string]string{
+		v1alpha1.AnnotationPowerRequested: request.String(),
+	})
+	if err != nil {
+		warning.AddWarning(ctx, "", fmt.Sprintf(
+			"%s is done, but the instance may not show it, nor be right about Ready, before the controller next looks at the machine: %v", name, err))
+	}
 }
 
 // answerPower is the answer about the power of a machine. What is asked for

@@ -3,10 +3,12 @@
 package instance
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/computetest"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
 )
@@ -174,4 +177,101 @@ func TestGetPower(t *testing.T) {
 		}
 		expectCalls(t, b)
 	}
+}
+
+// expectNote compares the one note there is, none if state is empty.
+func expectNote(t *testing.T, b *booth, state compute.PowerState, since time.Time) {
+	t.Helper()
+	if state == "" {
+		if len(b.board.notes) > 0 {
+			t.Errorf("notes %v, want none", b.board.notes)
+		}
+		return
+	}
+	if len(b.board.notes) != 1 {
+		t.Fatalf("%d notes, want 1", len(b.board.notes))
+	}
+	left := b.board.notes[0]
+	request, ok := v1alpha1.PowerRequestOf(left.annotations)
+	if !ok || len(left.annotations) != 1 || request.State != string(state) || request.Time.Before(since) || request.Time.After(time.Now()) {
+		t.Errorf("noted %v, want %s since %v", left.annotations, state, since)
+	}
+	if left.namespace != computetest.Namespace || left.name != string(computetest.Existing().Status.InstanceID) {
+		t.Errorf("noted on %s/%s", left.namespace, left.name)
+	}
+	if left.ended || !left.timed {
+		t.Errorf("the note ends with the request: %t, and has a deadline: %t", left.ended, left.timed)
+	}
+}
+
+// What an action changes is noted for the controller; what fails, or changes no
+// state, is not.
+func TestPowerActionsAreNoted(t *testing.T) {
+	for name, test := range map[string]struct {
+		action compute.PowerAction
+		status int
+		shown  [][]region.Server
+		noted  compute.PowerState
+	}{
+		"stop":            {action: compute.PowerActionStop, noted: "Stopped"},
+		"start":           {action: compute.PowerActionStart, shown: shows("Stopped"), noted: "Running"},
+		"reboot":          {action: compute.PowerActionReboot},
+		"hard reboot":     {action: compute.PowerActionHardReboot},
+		"started already": {action: compute.PowerActionStart, status: 400, shown: shows("Pending"), noted: "Running"},
+		"stopped already": {action: compute.PowerActionStop, status: 400, shown: shows("Stopped"), noted: "Stopped"},
+		"not possible":    {action: compute.PowerActionStop, status: 400, shown: shows("Error")},
+		"failed":          {action: compute.PowerActionStop, status: 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, since := newBooth(t), time.Now().Truncate(0)
+			if test.shown != nil {
+				b.hall.shown = test.shown
+			}
+			if test.status != 0 {
+				b.hall.failures[powerCalls[test.action]] = said(test.status)
+			}
+			_, err := act(t, b, test.action)
+			if done := test.status == 0 || test.noted != ""; done != (err == nil) {
+				t.Fatalf("error %v", err)
+			}
+			expectNote(t, b, test.noted, since)
+		})
+	}
+}
+
+func TestPowerActionOnADryRunIsNotNoted(t *testing.T) {
+	b := newBooth(t)
+	request := &compute.InstancePower{Spec: compute.InstancePowerSpec{Action: compute.PowerActionStop}}
+	if _, err := post(t, b, "power", request, metav1.DryRunAll); err != nil {
+		t.Fatal(err)
+	}
+	expectNote(t, b, "", time.Time{})
+}
+
+// The machine is switched, whatever becomes of the note.
+func TestPowerActionWhoseNoteFails(t *testing.T) {
+	b := newBooth(t)
+	b.board.err = errDown
+	got, err := act(t, b, compute.PowerActionStop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status.PowerState != compute.PowerStateStopping {
+		t.Errorf("state %s", got.Status.PowerState)
+	}
+	if len(b.desk.warnings) != 1 || !strings.HasPrefix(b.desk.warnings[0], "Stop is done, but the instance may not show it") {
+		t.Errorf("warnings %q", b.desk.warnings)
+	}
+}
+
+// A client that goes while region is at work leaves the note undisturbed.
+func TestPowerActionWhoseClientGoes(t *testing.T) {
+	b, since := newBooth(t), time.Now().Truncate(0)
+	ctx, leave := context.WithCancel(b.request(t, "power"))
+	b.hall.called = leave
+	request := &compute.InstancePower{Spec: compute.InstancePowerSpec{Action: compute.PowerActionStop}}
+	if _, err := b.Power.Create(ctx, computetest.Name, request, b.admit, &metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	expectNote(t, b, "Stopped", since)
 }

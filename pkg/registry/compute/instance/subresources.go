@@ -43,13 +43,14 @@ type Subresources struct {
 // followLimits are of one replica.
 var followLimits = consolelog.Limits{Interval: 2 * time.Second, PerConsole: 16, Total: 256}
 
-// NewSubresources returns the storages of what is below instances.
-func NewSubresources(instances *REST, scheme *runtime.Scheme, checks Checks, machines Machines) *Subresources {
+// NewSubresources returns the storages of what is below instances, which leave
+// in notes what the controller has to know.
+func NewSubresources(instances *REST, scheme *runtime.Scheme, checks Checks, notes Notes, machines Machines) *Subresources {
 	find := &finder{instances: instances, checks: checks, servers: machines, lag: lag}
 	requests := &requests{finder: find, DeclarativeValidation: rest.DeclarativeValidation{Scheme: scheme}}
 	return &Subresources{
 		Status:   &StatusREST{instances: instances},
-		Power:    newPowerREST(requests, machines),
+		Power:    newPowerREST(requests, machines, notes),
 		Console:  &ConsoleREST{requests: requests, consoles: machines},
 		Log:      newLogREST(requests, machines, followLimits),
 		Snapshot: &SnapshotREST{requests: requests, photographer: machines},
