@@ -106,8 +106,7 @@ func demoOnly(client dynamic.Interface) cache.ListerWatcher {
 
 // tour is what to try next.
 func tour(config environment.Config) string {
-	return fmt.Sprintf(`Try, in another terminal:
-  export KUBECONFIG=%[1]s/%[2]s.kubeconfig PATH=%[3]s:$PATH
+	return fmt.Sprintf(`  export KUBECONFIG=%[1]s/%[2]s.kubeconfig PATH=%[3]s:$PATH
   kubectl get inst -o wide
   kubectl apply -f %[4]s/examples/instance.yaml
   kubectl get inst -w

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -23,7 +24,9 @@ func main() {
 	err := newCommand().ExecuteContext(ctx)
 	release()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "devcluster:", err)
+		if !errors.Is(err, errTold) {
+			fmt.Fprintln(os.Stderr, "devcluster:", err)
+		}
 		os.Exit(1)
 	}
 }
@@ -35,7 +38,7 @@ func newCommand() *cobra.Command {
 		Long: "Runs etcd, kube-apiserver, kube-controller-manager, the simulator of the\n" +
 			"platform, two replicas of instance-apiserver and instance-controller, all on\n" +
 			"127.0.0.1, with the people and projects of the fixture and an Instance called\n" +
-			"demo. Nothing is kept when it stops.",
+			"demo. Only the logs are kept when it stops, until the next start.",
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return keepDescriptors()
 		},

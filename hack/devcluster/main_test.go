@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -60,6 +61,9 @@ func TestNotUp(t *testing.T) {
 		outcome + ": signal: killed": "kill -9 $$",
 	} {
 		err := notUp(exec.CommandContext(t.Context(), "sh", "-c", script).Run())
+		if errors.Is(err, errTold) != (want == outcome) {
+			t.Errorf("%s: %v, told of or not", script, err)
+		}
 		if err.Error() != want {
 			t.Errorf("%s: %q, want %q", script, err, want)
 		}

@@ -37,7 +37,7 @@ func run(ctx context.Context, config environment.Config, out io.Writer) (err err
 	if err := showDemo(ctx, e, out); err != nil {
 		return unlessStopped(ctx, err, out)
 	}
-	fmt.Fprintf(out, "\n%s\nCtrl-C stops everything.\n", tour(config))
+	fmt.Fprintf(out, "\nTry, in another terminal:\n%s\nCtrl-C stops everything.\n", tour(config))
 	stay(ctx, e, out)
 	return nil
 }

@@ -69,7 +69,7 @@ func up(ctx context.Context, config environment.Config, out io.Writer) (err erro
 	lines := bufio.NewScanner(progress)
 	for lines.Scan() {
 		if lines.Text() == ready {
-			fmt.Fprintf(out, "\n%s\n\"make down\" stops it.\n", tour(config))
+			fmt.Fprintf(out, "\nTry:\n%s\n\"make down\" stops it.\n", tour(config))
 			return supervisor.Process.Release()
 		}
 		fmt.Fprintln(out, lines.Text())
@@ -80,15 +80,17 @@ func up(ctx context.Context, config environment.Config, out io.Writer) (err erro
 	return errors.New("stopped before the environment was up")
 }
 
+// errTold is an error that the supervisor has told of.
+var errTold = errors.New("the environment did not come up")
+
 // notUp is the error after a supervisor that ended by err. One that ended by
 // itself has said why, and its status says no more.
 func notUp(err error) error {
-	const outcome = "the environment did not come up"
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && ended.Exited() {
-		return errors.New(outcome)
+		return errTold
 	}
-	return fmt.Errorf("%s: %w", outcome, err)
+	return fmt.Errorf("the environment did not come up: %w", err)
 }
 
 // supervise is run in the background: it goes on until it is told to stop.
@@ -101,7 +103,7 @@ func supervise(ctx context.Context, config environment.Config) (err error) {
 	e, err := start(ctx, config, out)
 	if err != nil {
 		if err := unlessStopped(ctx, err, out); err != nil {
-			fmt.Fprintln(progress, err)
+			fmt.Fprintln(progress, "devcluster:", err)
 			return err
 		}
 		return nil

@@ -20,7 +20,7 @@ type RunningError struct {
 }
 
 func (e *RunningError) Error() string {
-	return fmt.Sprintf("already running in %s (process %d): stop it with \"make down\" or \"devcluster down\"", e.Folder, e.PID)
+	return fmt.Sprintf("already running in %s (process %d): use it, or stop it with \"make down\" or \"devcluster down\"", e.Folder, e.PID)
 }
 
 // lock makes this process the owner of the folder until the file is closed.
