@@ -304,7 +304,7 @@ func schema_pkg_apis_compute_v1beta1_InstanceNetworking(ref common.ReferenceCall
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "InstanceNetworking is how the machine is reached.",
+				Description: "InstanceNetworking is the public address, and what filters the traffic.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"publicIP": {
@@ -646,7 +646,7 @@ func schema_pkg_apis_compute_v1beta1_InstanceSpec(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "InstanceSpec is what the user wants.",
+				Description: "InstanceSpec names things of the platform by their ids, which are lowercase UUIDs. The platform's region service lists what there is; this API does not.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
@@ -711,7 +711,7 @@ func schema_pkg_apis_compute_v1beta1_InstanceSpec(ref common.ReferenceCallback) 
 					},
 					"userData": {
 						SchemaProps: spec.SchemaProps{
-							Description: "userData is handed to cloud-init at the first boot: cloud-config, a script, a MIME multipart message or another format cloud-init knows. Changed bytes take effect only when the machine is replaced. Everybody who may read the instance can read it: put no secrets here.",
+							Description: "userData is handed to cloud-init at the first boot: cloud-config, a script, a MIME multipart message or another format cloud-init knows. In YAML and JSON it is written in base64: `base64 -w0 user-data.yaml`. Changed bytes take effect only when the machine is replaced. Everybody who may read the instance can read it: put no secrets here.",
 							Type:        []string{"string"},
 							Format:      "byte",
 						},
@@ -761,7 +761,7 @@ func schema_pkg_apis_compute_v1beta1_InstanceStatus(ref common.ReferenceCallback
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "InstanceStatus is what was last seen of the machine.",
+				Description: "InstanceStatus is written by the platform, and may be some seconds old. Get the subresource power for the power state of this moment.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"instanceID": {

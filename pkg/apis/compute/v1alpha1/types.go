@@ -81,7 +81,8 @@ type ComputeInstanceSpec struct {
 	// +optional
 	SSHCertificateAuthorityID ids.SSHCertificateAuthorityID `json:"sshCertificateAuthorityId,omitempty"`
 
-	// userData is handed to cloud-init at the first boot.
+	// userData is handed to cloud-init at the first boot. In YAML and JSON it
+	// is written in base64.
 	// +optional
 	UserData []byte `json:"userData,omitempty"`
 }

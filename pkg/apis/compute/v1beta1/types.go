@@ -52,7 +52,8 @@ type InstanceList struct {
 	Items []Instance `json:"items"`
 }
 
-// InstanceSpec is what the user wants.
+// InstanceSpec names things of the platform by their ids, which are lowercase
+// UUIDs. The platform's region service lists what there is; this API does not.
 type InstanceSpec struct {
 	// name is the host name of the machine and its name on the network, where
 	// no other machine may have it: 1 to 63 letters, digits, dashes,
@@ -118,7 +119,8 @@ type InstanceSpec struct {
 	Networking InstanceNetworking `json:"networking"`
 
 	// userData is handed to cloud-init at the first boot: cloud-config, a
-	// script, a MIME multipart message or another format cloud-init knows.
+	// script, a MIME multipart message or another format cloud-init knows. In
+	// YAML and JSON it is written in base64: `base64 -w0 user-data.yaml`.
 	// Changed bytes take effect only when the machine is replaced. Everybody
 	// who may read the instance can read it: put no secrets here.
 	// +optional
@@ -147,7 +149,7 @@ type InstanceSpec struct {
 	Paused bool `json:"paused"`
 }
 
-// InstanceNetworking is how the machine is reached.
+// InstanceNetworking is the public address, and what filters the traffic.
 type InstanceNetworking struct {
 	// publicIP asks for a public address, which is charged to the quota.
 	// +optional
@@ -218,7 +220,8 @@ const (
 	PowerStateError PowerState = "Error"
 )
 
-// InstanceStatus is what was last seen of the machine.
+// InstanceStatus is written by the platform, and may be some seconds old. Get
+// the subresource power for the power state of this moment.
 type InstanceStatus struct {
 	// instanceID is the platform-wide id of the instance, and the name of the
 	// ComputeInstance that stores it.

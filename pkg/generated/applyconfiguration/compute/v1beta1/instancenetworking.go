@@ -11,7 +11,7 @@ import (
 // InstanceNetworkingApplyConfiguration represents a declarative configuration of the InstanceNetworking type for use
 // with apply.
 //
-// InstanceNetworking is how the machine is reached.
+// InstanceNetworking is the public address, and what filters the traffic.
 type InstanceNetworkingApplyConfiguration struct {
 	// publicIP asks for a public address, which is charged to the quota.
 	PublicIP *bool `json:"publicIP,omitempty"`

@@ -11,7 +11,8 @@ import (
 // InstanceSpecApplyConfiguration represents a declarative configuration of the InstanceSpec type for use
 // with apply.
 //
-// InstanceSpec is what the user wants.
+// InstanceSpec names things of the platform by their ids, which are lowercase
+// UUIDs. The platform's region service lists what there is; this API does not.
 type InstanceSpecApplyConfiguration struct {
 	// name is the host name of the machine and its name on the network, where
 	// no other machine may have it: 1 to 63 letters, digits, dashes,
@@ -42,7 +43,8 @@ type InstanceSpecApplyConfiguration struct {
 	// networking is how the machine is reached.
 	Networking *InstanceNetworkingApplyConfiguration `json:"networking,omitempty"`
 	// userData is handed to cloud-init at the first boot: cloud-config, a
-	// script, a MIME multipart message or another format cloud-init knows.
+	// script, a MIME multipart message or another format cloud-init knows. In
+	// YAML and JSON it is written in base64: `base64 -w0 user-data.yaml`.
 	// Changed bytes take effect only when the machine is replaced. Everybody
 	// who may read the instance can read it: put no secrets here.
 	UserData []byte `json:"userData,omitempty"`

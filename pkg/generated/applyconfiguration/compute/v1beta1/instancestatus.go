@@ -13,7 +13,8 @@ import (
 // InstanceStatusApplyConfiguration represents a declarative configuration of the InstanceStatus type for use
 // with apply.
 //
-// InstanceStatus is what was last seen of the machine.
+// InstanceStatus is written by the platform, and may be some seconds old. Get
+// the subresource power for the power state of this moment.
 type InstanceStatusApplyConfiguration struct {
 	// instanceID is the platform-wide id of the instance, and the name of the
 	// ComputeInstance that stores it.
