@@ -114,7 +114,10 @@ var _ = Describe("Who follows docs/install.md", Ordered, func() {
 	BeforeAll(func() { o = newOperator() })
 
 	It("installs", func(ctx SpecContext) {
-		o.follow(ctx, commands("An installation")[0])
+		for _, step := range commands("An installation") {
+			o.follow(ctx, step)
+		}
+		o.leadToReplica()
 		steps := commands("Install")
 		for _, step := range steps[:len(steps)-1] {
 			o.follow(ctx, step)

@@ -24,9 +24,8 @@ type operator struct {
 	folder, clone string
 }
 
-// newOperator has what the page says is there before: a clone, the files that
-// the platform gave, and a copy of the installation with the operator's
-// choices.
+// newOperator has what the page says is there before: a clone, and the files
+// that the platform gave.
 func newOperator() operator {
 	GinkgoHelper()
 	clone, err := filepath.Abs(root)
@@ -40,11 +39,14 @@ func newOperator() operator {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(os.WriteFile(o.path(file), content, 0o600)).To(Succeed())
 	}
-	Expect(os.CopyFS(o.path("my-cluster"), os.DirFS(filepath.Join(clone, "artifacts", "examples", "installation")))).To(Succeed())
-	o.edit("../../overlays/cert-manager", "../artifacts/overlays/self-signed")
-	o.edit("  # - path: certificates/ca-bundle.yaml", "  - path: certificates/ca-bundle.yaml\n  - path: nodeless.yaml")
-	Expect(os.WriteFile(o.path("my-cluster", "nodeless.yaml"), []byte(nodeless()), 0o600)).To(Succeed())
 	return o
+}
+
+// leadToReplica adds to the installation what takes the place of pods.
+func (o operator) leadToReplica() {
+	GinkgoHelper()
+	o.edit("  - path: network.yaml", "  - path: network.yaml\n  - path: nodeless.yaml")
+	Expect(os.WriteFile(o.path("my-cluster", "nodeless.yaml"), []byte(nodeless()), 0o600)).To(Succeed())
 }
 
 func (o operator) path(elements ...string) string {
