@@ -10,7 +10,7 @@
 # FOLDER takes the place of .run in the commands. A block whose first line ends
 # in "# refused" has to fail, every other has to succeed. Of a text block each
 # line must be printed; runs of spaces, ages and addresses may differ, and …
-# stands for anything.
+# stands for anything. A console block is only to be read.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -28,8 +28,9 @@ blocks() {
     /^```/ {
       if (file != "") { close(file); file = ""; next }
       if ($0 == "```sh") file = sprintf("%s/%02d.sh", work, ++count)
+      else if ($0 == "```console") file = "/dev/null"
       else if ($0 == "```text" && count > 0) file = sprintf("%s/%02d.text", work, count)
-      else { print "block that is neither sh nor the text of one: " $0 > "/dev/stderr"; exit 1 }
+      else { print "block that is neither sh, nor the text of one, nor console: " $0 > "/dev/stderr"; exit 1 }
       next
     }
     file != "" { print > file }

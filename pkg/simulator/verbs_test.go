@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"golang.org/x/crypto/ssh"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
@@ -29,7 +30,9 @@ var _ = Describe("Verbs of a server", func() {
 		first, second := h.created(serverCreate("web-0")), h.created(serverCreate("web-1"))
 		elsewhere := serverCreate("web-0")
 		elsewhere.Spec.NetworkID = alphaNet2
-		Expect(key(first)).To(HavePrefix("-----BEGIN PRIVATE KEY-----"))
+		Expect(key(first)).To(HavePrefix("-----BEGIN OPENSSH PRIVATE KEY-----"))
+		_, err := ssh.ParsePrivateKey([]byte(key(first).(string)))
+		Expect(err).NotTo(HaveOccurred())
 		Expect(key(second)).To(Equal(key(first)))
 		Expect(key(h.created(elsewhere))).NotTo(Equal(key(first)))
 

@@ -4,10 +4,11 @@ package world
 
 import (
 	"crypto/ed25519"
-	"crypto/x509"
 	"encoding/pem"
 	"fmt"
 	"time"
+
+	"golang.org/x/crypto/ssh"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/region"
@@ -65,16 +66,17 @@ func (w *World) addNetwork(at time.Time, network Network) error {
 	return nil
 }
 
+// newPrivateKey makes a key in the form that ssh reads of every kind of key.
 func newPrivateKey() (string, error) {
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		return "", fmt.Errorf("network key: %w", err)
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+	block, err := ssh.MarshalPrivateKey(key, "")
 	if err != nil {
 		return "", fmt.Errorf("network key: %w", err)
 	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), nil
+	return string(pem.EncodeToMemory(block)), nil
 }
 
 // UpdateNetwork replaces what can be changed of a network.
