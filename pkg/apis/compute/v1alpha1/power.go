@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// +k8s:deepcopy-gen=false
+
 // PowerRequest is the last change of power that was asked for through
 // Instances and that region took: the value of AnnotationPowerRequested.
 type PowerRequest struct {
