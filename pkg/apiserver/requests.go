@@ -4,14 +4,20 @@ package apiserver
 
 import (
 	"net/http"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/streaming/pkg/httpstream/wsstream"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/boundedlog"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/consolelog"
 )
 
 // orFollowsLog has requests that follow a log last as long as watches do. Those
@@ -29,6 +35,29 @@ func followsLog(r *http.Request, info *genericapirequest.RequestInfo) bool {
 	// The conversion of the options, so that both are of the same opinion.
 	follow, values := false, r.URL.Query()["follow"]
 	return runtime.Convert_Slice_string_To_bool(&values, &follow, nil) == nil && follow
+}
+
+// followPatience is how long a client that follows a log may let a write wait.
+const followPatience = 30 * time.Second
+
+// boundingFollowers cuts those off who follow a log and do not read it. With
+// web sockets nobody would notice that, or that they are gone.
+func boundingFollowers(build chainBuilder) chainBuilder {
+	return func(inner http.Handler, config *genericapiserver.Config) http.Handler {
+		bounded := consolelog.Bounded(inner, followPatience)
+		return build(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			info, ok := genericapirequest.RequestInfoFrom(r.Context())
+			switch {
+			case !ok || !followsLog(r, info):
+				inner.ServeHTTP(w, r)
+			case wsstream.IsWebSocketRequest(r):
+				refusal := apierrors.NewBadRequest("logs are not followed over web sockets")
+				responsewriters.ErrorNegotiated(refusal, Codecs, v1beta1.SchemeGroupVersion, w, r)
+			default:
+				bounded.ServeHTTP(w, r)
+			}
+		}), config)
+	}
 }
 
 // secretSubresources are those whose answers are secrets.

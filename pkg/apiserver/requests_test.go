@@ -81,6 +81,32 @@ func TestSecretsAreNotStored(t *testing.T) {
 	}
 }
 
+// A web socket is followed by nobody who could be cut off.
+func TestLogsAreNotFollowedOverWebSockets(t *testing.T) {
+	chain := boundingFollowers(func(inner http.Handler, _ *genericapiserver.Config) http.Handler { return inner })(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }), nil)
+	for _, test := range []struct {
+		path, upgrade string
+		want          int
+	}{
+		{inAlpha + "/web-1/log?follow=true", "websocket", http.StatusBadRequest},
+		{inAlpha + "/web-1/log?follow=true", "", http.StatusOK},
+		{inAlpha + "/web-1/log", "websocket", http.StatusOK},
+		{inAlpha + "?watch=true", "websocket", http.StatusOK},
+	} {
+		request, _ := received(t, http.MethodGet, test.path)
+		if test.upgrade != "" {
+			request.Header.Set("Connection", "Upgrade")
+			request.Header.Set("Upgrade", test.upgrade)
+		}
+		answer := httptest.NewRecorder()
+		chain.ServeHTTP(answer, request)
+		if answer.Code != test.want {
+			t.Errorf("%s, upgrade %q: %d, want %d", test.path, test.upgrade, answer.Code, test.want)
+		}
+	}
+}
+
 // The chain itself reviews tokens, so the bound is around it.
 func TestBodiesAreNotLogged(t *testing.T) {
 	var around, within klog.Logger

@@ -28,8 +28,26 @@ type Read func(ctx context.Context) (string, error)
 type Limits struct {
 	// Interval is the time between two reads of one console.
 	Interval time.Duration
-	// PerConsole and Total are how many followers there may be at a time.
-	PerConsole, Total int
+	// Longest is how long a follower may follow: nobody can tell one that does
+	// not read from one to whom nothing happens.
+	Longest time.Duration
+	// PerConsole, PerUser, PerTenant and Total are how many followers there may
+	// be at a time. No user should have all places of a console, and no tenant
+	// all there are.
+	PerConsole, PerUser, PerTenant, Total int
+}
+
+// Request says who wants to follow what.
+type Request struct {
+	// Console identifies the console: requests with the same one share its
+	// reads.
+	Console string
+	// User and Tenant have the places that are taken.
+	User, Tenant string
+	// Lines is how many of the last lines to begin with, nil for all.
+	Lines *int64
+	// Read reads the console.
+	Read Read
 }
 
 // Followers are the followers of consoles.
@@ -42,7 +60,7 @@ type Followers struct {
 	cancel  context.CancelFunc
 
 	mu      sync.Mutex
-	total   int
+	places  places
 	pollers map[string]*poller
 }
 
@@ -56,26 +74,30 @@ func New(limits Limits, passing func(error) bool) *Followers {
 		passing: passing,
 		ctx:     ctx,
 		cancel:  cancel,
+		places:  places{},
 		pollers: map[string]*poller{},
 	}
 }
 
-// Follow returns what a console has shown, or its last lines if lines is not
-// nil, and then what is new. The stream ends with ctx, with the console, with
-// Close of Followers, and when it is not read for long; the caller must close it. The
-// error is that of the first read, ErrTooMany or ErrClosed.
-func (f *Followers) Follow(ctx context.Context, console string, lines *int64, read Read) (io.ReadCloser, error) {
-	p, err := f.join(console, read) //nolint:contextcheck // others may follow longer than who was first
+// Follow returns what a console has shown, of which at most the last MiB is
+// kept, or its last lines, and then what is new. The stream ends with ctx, with
+// the console, after the longest time, with Close of Followers, and when it is
+// not read for long; the caller must close it. The error is that of the first
+// read, ErrTooMany or ErrClosed.
+func (f *Followers) Follow(ctx context.Context, request Request) (io.ReadCloser, error) {
+	p, err := f.join(&request) //nolint:contextcheck // others may follow longer than who was first
 	if err != nil {
 		return nil, err
 	}
-	follower := newFollower(ctx)
+	limited, cancel := context.WithTimeout(ctx, f.limits.Longest)
+	follower := newFollower(limited, request.Lines)
 	follower.leave = sync.OnceFunc(func() {
 		p.remove(follower)
-		f.leave(console, p)
+		f.leave(&request, p)
 	})
-	if err := p.add(ctx, follower, lines); err != nil {
-		follower.leave()
+	follower.cancel = cancel
+	if err := p.begin(follower); err != nil {
+		_ = follower.Close()
 		return nil, err
 	}
 	return follower, nil
@@ -90,46 +112,49 @@ func (f *Followers) Close() {
 }
 
 // join takes a place at the console's poller, which it starts if there is none.
-func (f *Followers) join(console string, read Read) (*poller, error) {
+func (f *Followers) join(request *Request) (*poller, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ctx.Err() != nil {
 		return nil, ErrClosed
 	}
-	p := f.pollers[console]
-	if f.total >= f.limits.Total || p != nil && p.places >= f.limits.PerConsole {
+	if !f.places.take(request, &f.limits) {
 		return nil, ErrTooMany
 	}
+	p := f.pollers[request.Console]
 	if p == nil {
-		p = f.start(console, read)
+		p = f.start(request)
 	}
-	f.total++
 	p.places++
 	return p, nil
 }
 
 // leave gives the place back. The poller ends with its last follower.
-func (f *Followers) leave(console string, p *poller) {
+func (f *Followers) leave(request *Request, p *poller) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.total--
+	f.places.giveBack(request)
 	p.places--
 	if p.places == 0 {
 		p.cancel()
-		f.forget(console, p)
+		f.forget(request.Console, p)
 	}
 }
 
-func (f *Followers) start(console string, read Read) *poller {
+func (f *Followers) start(request *Request) *poller {
 	ctx, cancel := context.WithCancel(f.ctx)
-	p := newPoller(read, cancel)
+	p := newPoller(request.Read, cancel)
+	console := request.Console
 	f.pollers[console] = p
 	f.running.Go(func() {
 		defer cancel()
-		p.run(ctx, f.limits.Interval, f.passing)
+		err := p.run(ctx, f.limits.Interval, f.passing)
 		f.mu.Lock()
-		defer f.mu.Unlock()
 		f.forget(console, p)
+		f.mu.Unlock()
+		// Only now, so that nobody is sent away by a poller that is over who
+		// could have had another.
+		p.end(err)
 	})
 	return p
 }

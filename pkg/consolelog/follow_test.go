@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 )
 
@@ -64,12 +65,15 @@ func newFollowers(t *testing.T, limits Limits) *Followers {
 	if limits.Interval == 0 {
 		limits.Interval = time.Millisecond
 	}
+	if limits.Longest == 0 {
+		limits.Longest = time.Hour
+	}
 	f := New(limits, func(err error) bool { return errors.Is(err, errPassing) })
 	t.Cleanup(f.Close)
 	return f
 }
 
-var wide = Limits{PerConsole: 100, Total: 100}
+var wide = Limits{PerConsole: 100, PerUser: 100, PerTenant: 100, Total: 100}
 
 // reader reads a stream by lines.
 type reader struct {
@@ -79,7 +83,7 @@ type reader struct {
 
 func follow(t *testing.T, f *Followers, name string, c *console, lines *int64) reader {
 	t.Helper()
-	stream, err := f.Follow(t.Context(), name, lines, c.read)
+	stream, err := f.Follow(t.Context(), Request{Console: name, Lines: lines, Read: c.read})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,40 +137,76 @@ func TestOnePollerAConsole(t *testing.T) {
 	_ = second.Close()
 	_ = second.Close()
 	_ = third.Close()
-	if len(f.pollers) != 0 || f.total != 0 {
-		t.Errorf("%d pollers, %d followers, want none", len(f.pollers), f.total)
+	if len(f.pollers) != 0 || len(f.places) != 0 {
+		t.Errorf("%d pollers, %d followers, want none", len(f.pollers), f.places[everybody])
 	}
 	f.running.Wait()
 }
 
 func TestLimits(t *testing.T) {
-	f, c := newFollowers(t, Limits{PerConsole: 2, Total: 3}), newConsole("a\n")
-	refused := func(name string) {
-		t.Helper()
-		if _, err := f.Follow(t.Context(), name, nil, c.read); !errors.Is(err, ErrTooMany) {
-			t.Errorf("error %v, want %v", err, ErrTooMany)
-		}
+	for name, test := range map[string]struct {
+		limits Limits
+		taken  []Request
+		// free are those that get a place, full those that do not.
+		free, full Request
+	}{
+		"console": {
+			Limits{PerConsole: 2, PerUser: 9, PerTenant: 9, Total: 9},
+			[]Request{{Console: "x", User: "a", Tenant: "t"}, {Console: "x", User: "b", Tenant: "u"}},
+			Request{Console: "y", User: "a", Tenant: "t"},
+			Request{Console: "x", User: "c", Tenant: "v"},
+		},
+		"user": {
+			Limits{PerConsole: 9, PerUser: 2, PerTenant: 9, Total: 9},
+			[]Request{{Console: "x", User: "a", Tenant: "t"}, {Console: "y", User: "a", Tenant: "u"}},
+			Request{Console: "x", User: "b", Tenant: "t"},
+			Request{Console: "z", User: "a", Tenant: "v"},
+		},
+		"tenant": {
+			Limits{PerConsole: 9, PerUser: 9, PerTenant: 2, Total: 9},
+			[]Request{{Console: "x", User: "a", Tenant: "t"}, {Console: "y", User: "b", Tenant: "t"}},
+			Request{Console: "z", User: "a", Tenant: "u"},
+			Request{Console: "z", User: "c", Tenant: "t"},
+		},
+		"all": {
+			Limits{PerConsole: 9, PerUser: 9, PerTenant: 9, Total: 3},
+			[]Request{{Console: "x", User: "a", Tenant: "t"}, {Console: "y", User: "b", Tenant: "u"}},
+			Request{Console: "x", User: "a", Tenant: "t"},
+			Request{Console: "z", User: "c", Tenant: "v"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, c := newFollowers(t, test.limits), newConsole("a\n")
+			follow := func(request Request) io.Closer {
+				t.Helper()
+				request.Read = c.read
+				stream, err := f.Follow(t.Context(), request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return stream
+			}
+			first := follow(test.taken[0])
+			follow(test.taken[1])
+			follow(test.free)
+			if _, err := f.Follow(t.Context(), test.full); !errors.Is(err, ErrTooMany) {
+				t.Errorf("error %v, want %v", err, ErrTooMany)
+			}
+			_ = first.Close()
+			follow(test.full)
+		})
 	}
-	first := follow(t, f, "x", c, nil)
-	follow(t, f, "x", c, nil)
-	refused("x")
-	follow(t, f, "y", c, nil)
-	refused("y")
-	refused("z")
-	_ = first.Close()
-	follow(t, f, "z", c, nil)
-	refused("z")
 }
 
 func TestFirstReadFails(t *testing.T) {
 	for _, want := range []error{errPassing, errGone} {
 		f, c := newFollowers(t, wide), newConsole("")
 		c.set("", want)
-		if _, err := f.Follow(t.Context(), "x", nil, c.read); !errors.Is(err, want) {
+		if _, err := f.Follow(t.Context(), Request{Console: "x", Read: c.read}); !errors.Is(err, want) {
 			t.Errorf("error %v, want %v", err, want)
 		}
-		if f.total != 0 {
-			t.Errorf("%d followers, want none", f.total)
+		if len(f.places) != 0 {
+			t.Errorf("%d followers, want none", f.places[everybody])
 		}
 	}
 }
@@ -202,7 +242,7 @@ func TestStreamEndsWithTheConsole(t *testing.T) {
 func TestStreamEndsWithItsContext(t *testing.T) {
 	f, c := newFollowers(t, wide), newConsole("a\n")
 	ctx, cancel := context.WithCancel(t.Context())
-	stream, err := f.Follow(ctx, "x", ptr.To[int64](0), c.read)
+	stream, err := f.Follow(ctx, Request{Console: "x", Lines: ptr.To[int64](0), Read: c.read})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,32 +251,113 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	_ = stream.Close()
-	if f.total != 0 {
-		t.Errorf("%d followers, want none", f.total)
+	if len(f.places) != 0 {
+		t.Errorf("%d followers, want none", f.places[everybody])
 	}
 }
 
-func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
-	f := newFollowers(t, Limits{Interval: time.Hour, PerConsole: 2, Total: 2})
-	reading, proceed := make(chan struct{}), make(chan struct{})
+// slowConsole says when it is being read, and is so until told to proceed.
+type slowConsole struct {
+	reading, proceed chan struct{}
+}
+
+func (c *slowConsole) read(ctx context.Context) (string, error) {
+	select {
+	case c.reading <- struct{}{}:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	select {
+	case <-c.proceed:
+		return "a\n", nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+var seldom = Limits{Interval: time.Hour, PerConsole: 100, PerUser: 100, PerTenant: 100, Total: 100}
+
+// Those who come while the console is read have no read of their own to wait
+// for.
+func TestOneReadForAllWhoBegin(t *testing.T) {
+	f := newFollowers(t, seldom)
+	c := &slowConsole{reading: make(chan struct{}), proceed: make(chan struct{})}
+	streams, failures := make(chan io.ReadCloser, 20), make(chan error, 20)
+	for range 20 {
+		go func() {
+			stream, err := f.Follow(t.Context(), Request{Console: "x", Read: c.read})
+			streams <- stream
+			failures <- err
+		}()
+	}
+	<-c.reading
+	awaitWaiting(t, f, 20)
+	close(c.proceed)
+	for range 20 {
+		if err := <-failures; err != nil {
+			t.Fatal(err)
+		}
+		reader := bufio.NewScanner(<-streams)
+		if !reader.Scan() || reader.Text() != "a" {
+			t.Errorf("%q, want a: %v", reader.Text(), reader.Err())
+		}
+	}
+	select {
+	case <-c.reading:
+		t.Error("read again")
+	default:
+	}
+}
+
+func awaitWaiting(t *testing.T, f *Followers, many int) {
+	t.Helper()
+	waiting := func(context.Context) (bool, error) {
+		f.mu.Lock()
+		p := f.pollers["x"]
+		f.mu.Unlock()
+		if p == nil {
+			return false, nil
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.waiting) == many, nil
+	}
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, waiting); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWaitingForTheFirstReadEndsWithTheContext(t *testing.T) {
+	f := newFollowers(t, seldom)
+	c := &slowConsole{reading: make(chan struct{}), proceed: make(chan struct{})}
+	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan error, 1)
 	go func() {
-		_, err := f.Follow(t.Context(), "x", nil, func(context.Context) (string, error) {
-			close(reading)
-			<-proceed
-			return "a\n", nil
-		})
+		_, err := f.Follow(ctx, Request{Console: "x", Read: c.read})
 		first <- err
 	}()
-	<-reading
-	ctx, cancel := context.WithCancel(t.Context())
+	<-c.reading
 	cancel()
-	if _, err := f.Follow(ctx, "x", nil, nil); !errors.Is(err, context.Canceled) {
+	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	close(proceed)
-	if err := <-first; err != nil {
-		t.Error(err)
+	// Nobody waits for the read any more, so it does not go on.
+	f.running.Wait()
+	if len(f.places) != 0 {
+		t.Errorf("%d followers, want none", f.places[everybody])
+	}
+}
+
+func TestNobodyFollowsForEver(t *testing.T) {
+	limits := wide
+	limits.Longest = 50 * time.Millisecond
+	f, c := newFollowers(t, limits), newConsole("a\n")
+	stream, err := f.Follow(t.Context(), Request{Console: "x", Read: c.read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(stream); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -246,35 +367,82 @@ func TestClose(t *testing.T) {
 	f.Close()
 	r.expect(t, "a")
 	r.expectEnd(t)
-	if _, err := f.Follow(t.Context(), "x", nil, c.read); !errors.Is(err, ErrClosed) {
+	if _, err := f.Follow(t.Context(), Request{Console: "x", Read: c.read}); !errors.Is(err, ErrClosed) {
 		t.Errorf("error %v, want %v", err, ErrClosed)
 	}
 	_ = r.Close()
 	f.Close()
 }
 
-// One who does not read does not hold up the others, and is let go.
+// One who does not read does not hold up the others, and is let go: others can
+// have the place before it notices.
 func TestFollowerThatDoesNotRead(t *testing.T) {
-	f, c := newFollowers(t, wide), newConsole("a\n")
+	limits := wide
+	limits.PerConsole = 2
+	f, c := newFollowers(t, limits), newConsole("a\n")
 	idle, other := follow(t, f, "x", c, nil), follow(t, f, "x", c, nil)
-	other.Buffer(nil, 2*maxBehind)
+	other.Buffer(nil, 2*window)
 	other.expect(t, "a")
-	for _, letter := range []string{"x", "y"} {
-		line := strings.Repeat(letter, maxBehind*2/3)
+	for _, letter := range []string{"x", "y", "z"} {
+		line := strings.Repeat(letter, window*4/5)
 		c.set(line+"\n", nil)
 		if !other.Scan() || other.Text() != line {
 			t.Fatalf("%d bytes, want %d: %v", len(other.Text()), len(line), other.Err())
 		}
 	}
-	idle.Buffer(nil, 2*maxBehind)
+	free := func(ctx context.Context) (bool, error) {
+		again, err := f.Follow(ctx, Request{Console: "x", Read: c.read})
+		if errors.Is(err, ErrTooMany) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		return true, again.Close()
+	}
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, free); err != nil {
+		t.Fatal(err)
+	}
+	idle.Buffer(nil, 2*window)
 	idle.expect(t, "a")
 	for idle.Scan() {
-		if strings.Contains(idle.Text(), "y") {
+		if strings.Contains(idle.Text(), "z") {
 			t.Error("lines after the gap")
 		}
 	}
 	if !errors.Is(idle.Err(), errBehind) {
 		t.Errorf("error %v, want %v", idle.Err(), errBehind)
+	}
+	_ = idle.Close()
+	if got := f.places[everybody]; got != 1 {
+		t.Errorf("%d followers, want 1", got)
+	}
+}
+
+// However much is kept, a follower begins with the end of it.
+func TestBeginningIsBounded(t *testing.T) {
+	f := newFollowers(t, wide)
+	c := newConsole(strings.Repeat("x", window) + "\n" + strings.Repeat("y", window-1) + "\n")
+	r := follow(t, f, "x", c, nil)
+	r.Buffer(nil, 2*window)
+	r.expect(t, strings.Repeat("y", window-1))
+	c.set("z\n", nil)
+	r.expect(t, "z")
+}
+
+// A read that is behind shows nothing twice to those who follow, and does not
+// leave a gap to those who begin with it.
+func TestStaleRead(t *testing.T) {
+	f, c := newFollowers(t, seldom), newConsole("a\nb\nc\n")
+	first := follow(t, f, "x", c, nil)
+	first.expect(t, "a", "b", "c")
+	c.set("a\nb\n", nil)
+	second := follow(t, f, "x", c, ptr.To[int64](1))
+	second.expect(t, "c")
+	c.set("a\nb\nc\nd\n", nil)
+	third := follow(t, f, "x", c, ptr.To[int64](1))
+	for _, r := range []reader{first, second, third} {
+		r.expect(t, "d")
 	}
 }
 
@@ -298,7 +466,7 @@ func TestManyFollowers(t *testing.T) {
 	for range 20 {
 		following.Go(func() {
 			for range 5 {
-				stream, err := f.Follow(t.Context(), "x", ptr.To[int64](3), read)
+				stream, err := f.Follow(t.Context(), Request{Console: "x", Lines: ptr.To[int64](3), Read: read})
 				if err != nil {
 					t.Error(err)
 					return

@@ -7,10 +7,17 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 )
 
-// maxBehind is how many bytes are kept for a follower that does not read them.
-const maxBehind = 1 << 20
+const (
+	// maxBehind is how many bytes are kept for a follower that does not read
+	// them: what it begins with, and as much again.
+	maxBehind = 2 * window
+	// closeGrace is how long followers may take to read what is left when the
+	// server stops.
+	closeGrace = time.Second
+)
 
 // errBehind ends a follower that does not read for long. It would miss lines,
 // or fill the memory.
@@ -20,19 +27,25 @@ var _ io.ReadCloser = &follower{}
 
 // follower is the stream of one follower.
 type follower struct {
-	ctx   context.Context //nolint:containedctx // io.Reader has no other way to be told
-	leave func()
+	ctx    context.Context //nolint:containedctx // io.Reader has no other way to be told
+	cancel context.CancelFunc
+	lines  *int64
+	leave  func()
+	// begun has the outcome of the first read.
+	begun chan error
 	// woken has one element when there is something to read.
 	woken chan struct{}
 
-	mu      sync.Mutex
-	pending string
+	mu sync.Mutex
+	// pending are pieces that all followers share, of unread bytes together.
+	pending []string
+	unread  int
 	// ended is set when nothing more will come.
 	ended error
 }
 
-func newFollower(ctx context.Context) *follower {
-	return &follower{ctx: ctx, woken: make(chan struct{}, 1)}
+func newFollower(ctx context.Context, lines *int64) *follower {
+	return &follower{ctx: ctx, lines: lines, begun: make(chan error, 1), woken: make(chan struct{}, 1)}
 }
 
 // Read implements io.Reader. It waits for what is new.
@@ -41,6 +54,10 @@ func (f *follower) Read(into []byte) (int, error) {
 		return 0, nil
 	}
 	for {
+		// Of a machine that never pauses there is always something to take.
+		if err := f.ctx.Err(); err != nil {
+			return 0, err
+		}
 		read, err := f.take(into)
 		if read > 0 || err != nil {
 			return read, err
@@ -48,7 +65,6 @@ func (f *follower) Read(into []byte) (int, error) {
 		select {
 		case <-f.woken:
 		case <-f.ctx.Done():
-			return 0, f.ctx.Err()
 		}
 	}
 }
@@ -56,45 +72,63 @@ func (f *follower) Read(into []byte) (int, error) {
 // Close implements io.Closer.
 func (f *follower) Close() error {
 	f.leave()
+	f.cancel()
 	return nil
 }
 
 func (f *follower) take(into []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.pending == "" {
+	if len(f.pending) == 0 {
 		return 0, f.ended
 	}
-	read := copy(into, f.pending)
-	f.pending = f.pending[read:]
+	read := copy(into, f.pending[0])
+	f.unread -= read
+	if f.pending[0] = f.pending[0][read:]; f.pending[0] == "" {
+		f.pending = f.pending[1:]
+	}
 	return read, nil
 }
 
-// begin is not limited: it is what the follower has asked for.
+// begin has the follower begin with what it wanted of text.
 func (f *follower) begin(text string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.pending = text
-	f.wake()
+	if f.lines != nil {
+		text = Tail(text, *f.lines)
+	}
+	f.deliver(text)
+	f.begun <- nil
 }
 
 // deliver reports whether the follower still follows.
 func (f *follower) deliver(text string) bool {
+	if text == "" {
+		return true
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.pending != "" && len(f.pending)+len(text) > maxBehind {
-		f.ended = errBehind
-	} else {
-		f.pending += text
+	if f.unread+len(text) > maxBehind {
+		f.finish(errBehind)
+		hurry(f.ctx, 0)
+		return false
 	}
+	f.pending = append(f.pending, text)
+	f.unread += len(text)
 	f.wake()
-	return f.ended == nil
+	return true
 }
 
-func (f *follower) end() {
+// end is the end of the console, or with ErrClosed that of all.
+func (f *follower) end(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ended = io.EOF
+	f.finish(io.EOF)
+	if errors.Is(err, ErrClosed) {
+		hurry(f.ctx, closeGrace)
+	}
+}
+
+func (f *follower) finish(err error) {
+	f.ended = err
 	f.wake()
 }
 

@@ -16,130 +16,147 @@ type poller struct {
 	// by the mutex of Followers.
 	places int
 
-	// turn is held by whoever reads, and guards last: what is new is relative
-	// to the read before, so there is one read at a time. It is a channel so
-	// that a follower that waits for it can give up.
-	turn chan struct{}
-	last string
+	// asked has one element when somebody waits for a read.
+	asked chan struct{}
+	// shown is used by run alone.
+	shown shown
 
-	mu        sync.Mutex
-	over      bool
-	followers map[*follower]struct{}
+	mu sync.Mutex
+	// over says why nothing more is read.
+	over error
+	// waiting are those who are to begin with the next read.
+	waiting, followers map[*follower]struct{}
 }
 
 func newPoller(read Read, cancel context.CancelFunc) *poller {
 	return &poller{
 		read:      read,
 		cancel:    cancel,
-		turn:      make(chan struct{}, 1),
+		asked:     make(chan struct{}, 1),
+		waiting:   map[*follower]struct{}{},
 		followers: map[*follower]struct{}{},
 	}
 }
 
-// run reads until ctx ends or the console does, and then ends the followers.
-func (p *poller) run(ctx context.Context, interval time.Duration, passing func(error) bool) {
-	defer p.end()
+// run reads until ctx ends or the console does, and returns why.
+func (p *poller) run(ctx context.Context, interval time.Duration, passing func(error) bool) error {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return ErrClosed
 		case <-ticks.C:
+		case <-p.asked:
 		}
-		if err := p.poll(ctx); err != nil && !passing(err) {
-			return
+		text, err := p.read(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ErrClosed
+		case err == nil:
+			p.deliver(p.shown.next(text))
+		case passing(err):
+			p.sendAway(err)
+		default:
+			return err
 		}
 	}
 }
 
-func (p *poller) poll(ctx context.Context) error {
-	if err := p.takeTurn(ctx); err != nil {
+// begin has a follower wait for what it begins with. A read that is under way
+// will do: what is new since it began comes with the next one.
+func (p *poller) begin(f *follower) error {
+	if err := p.ask(f); err != nil {
 		return err
 	}
-	defer p.endTurn()
-	_, err := p.next(ctx)
-	return err
+	select {
+	case err := <-f.begun:
+		return err
+	case <-f.ctx.Done():
+		return f.ctx.Err()
+	}
 }
 
-// add has a follower begin with the last lines, or all, of what is there now.
-// It reads for itself, so that the follower begins where the others are.
-func (p *poller) add(ctx context.Context, f *follower, lines *int64) error {
-	if err := p.takeTurn(ctx); err != nil {
-		return err
-	}
-	defer p.endTurn()
-	text, err := p.next(ctx)
-	if err != nil {
-		return err
-	}
-	if lines != nil {
-		text = Tail(text, *lines)
-	}
-	f.begin(text)
+func (p *poller) ask(f *follower) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
-		f.end()
-		return nil
+	if p.over != nil {
+		return p.over
 	}
-	p.followers[f] = struct{}{}
+	p.waiting[f] = struct{}{}
+	select {
+	case p.asked <- struct{}{}:
+	default:
+	}
 	return nil
 }
 
-// next reads the console and delivers what is new. Whoever calls it has the
-// turn.
-func (p *poller) next(ctx context.Context) (string, error) {
-	text, err := p.read(ctx)
-	if err != nil {
-		return "", err
+// deliver hands out what is new, and to those who wait all that was shown.
+func (p *poller) deliver(fresh string) {
+	p.mu.Lock()
+	var behind []*follower
+	for f := range p.followers {
+		if !f.deliver(fresh) {
+			behind = append(behind, f)
+		}
 	}
-	if text == "" {
-		// Nothing is kept at the moment, which takes nothing back: what is
-		// there afterwards may go on from what was there before.
-		return "", nil
+	for f := range p.waiting {
+		f.begin(p.shown.last)
+		p.followers[f] = struct{}{}
 	}
-	recent := lastWindow(text)
-	p.deliver(Fresh(p.last, recent))
-	p.last = recent
-	return text, nil
+	p.answered()
+	p.mu.Unlock()
+	leave(behind)
 }
 
-func (p *poller) deliver(text string) {
+// sendAway tells those who wait why they cannot begin. The others may go on.
+func (p *poller) sendAway(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for f := range p.followers {
-		if !f.deliver(text) {
-			delete(p.followers, f)
-		}
+	p.refuse(err)
+}
+
+func (p *poller) refuse(err error) {
+	for f := range p.waiting {
+		f.begun <- err
+	}
+	p.answered()
+}
+
+// answered is after a read, whose outcome all who waited have.
+func (p *poller) answered() {
+	clear(p.waiting)
+	select {
+	case <-p.asked:
+	default:
 	}
 }
 
 func (p *poller) remove(f *follower) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	delete(p.waiting, f)
 	delete(p.followers, f)
 }
 
-func (p *poller) end() {
+// end ends the followers, and sends those away who wait or are yet to come.
+func (p *poller) end(err error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.over = true
+	p.over = err
+	p.refuse(err)
+	var ended []*follower
 	for f := range p.followers {
-		f.end()
+		f.end(err)
+		ended = append(ended, f)
 	}
-	clear(p.followers)
+	p.mu.Unlock()
+	leave(ended)
 }
 
-func (p *poller) takeTurn(ctx context.Context) error {
-	select {
-	case p.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+// leave gives the places of those back to whom nothing more will come: when
+// they notice is up to their clients.
+func leave(followers []*follower) {
+	for _, f := range followers {
+		f.leave()
 	}
-}
-
-func (p *poller) endTurn() {
-	<-p.turn
 }

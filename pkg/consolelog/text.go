@@ -23,24 +23,6 @@ func Tail(text string, lines int64) string {
 	}
 }
 
-// window is how many bytes of an output are compared with the next one. A
-// machine that writes more between two reads is read with a gap.
-const window = 1 << 20
-
-func lastWindow(text string) string {
-	return text[max(0, len(text)-window):]
-}
-
-// Fresh returns what was written between two reads of a console that keeps the
-// end of its output: what follows in next after the longest end of last that
-// next begins with. Without any such overlap it is all of next.
-func Fresh(last, next string) string {
-	if strings.HasPrefix(next, last) {
-		return next[len(last):]
-	}
-	return next[overlap(last, next):]
-}
-
 // overlap is the length of the longest end of last that next begins with, in
 // time linear in both, whatever machines write: the search of Knuth, Morris and
 // Pratt for next, carried on to the end of last.

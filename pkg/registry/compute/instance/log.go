@@ -9,10 +9,13 @@ import (
 	"io"
 	"math"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
@@ -50,10 +53,11 @@ func newLogREST(requests *requests, consoles consoleReader, limits consolelog.Li
 	return &LogREST{requests: requests, consoles: consoles, followers: consolelog.New(limits, passing)}
 }
 
-// passing says of what errors the log of a machine may recover: region is down
-// for a moment, or the machine is being made anew.
+// passing says of what errors the log of a machine may recover: region or the
+// cluster is down for a moment, or the machine is being made anew.
 func passing(err error) bool {
-	return unikorn.IsUnavailable(err) || unikorn.IsBadRequest(err)
+	var unconfirmed *unconfirmedError
+	return unikorn.IsUnavailable(err) || unikorn.IsBadRequest(err) || errors.As(err, &unconfirmed)
 }
 
 // New implements rest.Storage.
@@ -116,12 +120,14 @@ func (r *LogREST) read(ctx context.Context, of *machine, lines *int64) (io.ReadC
 }
 
 func (r *LogREST) follow(ctx context.Context, of *machine, lines *int64) (io.ReadCloser, error) {
-	stream, err := r.followers.Follow(ctx, string(of.instance.Status.InstanceID), lines, func(ctx context.Context) (string, error) {
-		output, err := r.consoles.ConsoleOutput(ctx, of.credential, of.server.ID(), nil)
-		if err != nil {
-			return "", err
-		}
-		return output.Contents, nil
+	stream, err := r.followers.Follow(ctx, consolelog.Request{
+		// What else identifies an instance is the same for the next one of its
+		// name.
+		Console: string(of.instance.UID),
+		User:    subjectOf(ctx),
+		Tenant:  string(of.instance.Spec.OrganizationID),
+		Lines:   lines,
+		Read:    func(ctx context.Context) (string, error) { return r.readOn(ctx, of) },
 	})
 	if err != nil {
 		return nil, r.refusal(ctx, of, err)
@@ -129,8 +135,54 @@ func (r *LogREST) follow(ctx context.Context, of *machine, lines *int64) (io.Rea
 	return stream, nil
 }
 
+// readOn reads the console for those who follow it, on behalf of no request.
+func (r *LogREST) readOn(ctx context.Context, of *machine) (string, error) {
+	output, err := r.consoles.ConsoleOutput(ctx, of.credential, of.server.ID(), nil)
+	// After the read, because an instance that is there now was there then.
+	if gone := r.confirm(ctx, of.instance); gone != nil {
+		return "", gone
+	}
+	if err != nil {
+		return "", err
+	}
+	return output.Contents, nil
+}
+
+// confirmTimeout is how long the cluster may take to confirm an instance.
+const confirmTimeout = 10 * time.Second
+
+// confirm says whether the instance is still the one it was, and its
+// namespace's.
+func (r *LogREST) confirm(ctx context.Context, instance *compute.Instance) error {
+	ctx, cancel := context.WithTimeout(genericapirequest.WithNamespace(ctx, instance.Namespace), confirmTimeout)
+	defer cancel()
+	found, err := r.requests.instances.Get(ctx, instance.Name, &metav1.GetOptions{})
+	if err == nil && found.(*compute.Instance).UID != instance.UID {
+		err = apierrors.NewNotFound(compute.Resource("instances"), instance.Name)
+	}
+	if err == nil {
+		err = r.requests.checks.confirmScope(ctx, scopeOf(instance), instance.Namespace, instance.Name)
+	}
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		return err
+	}
+	return &unconfirmedError{err}
+}
+
+// unconfirmedError says that it is not known whether an instance is still there.
+type unconfirmedError struct {
+	reason error
+}
+
+func (e *unconfirmedError) Error() string { return e.reason.Error() }
+
+func (e *unconfirmedError) Unwrap() error { return e.reason }
+
 func (r *LogREST) refusal(ctx context.Context, of *machine, err error) error {
+	var unconfirmed *unconfirmedError
 	switch {
+	case errors.As(err, &unconfirmed):
+		return unconfirmed.reason
 	case errors.Is(err, consolelog.ErrTooMany):
 		return apierrors.NewTooManyRequests(fmt.Sprintf("the log of instance %q cannot be followed: %v", of.instance.Name, err), 10)
 	case errors.Is(err, consolelog.ErrClosed):

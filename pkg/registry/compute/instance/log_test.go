@@ -9,18 +9,24 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/computetest"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/consolelog"
+	"github.com/unikorn-cloud/instance-apiserver/pkg/tenancy"
 )
 
 // open opens the log as the server does for a request.
@@ -91,7 +97,7 @@ func TestRefusedLog(t *testing.T) {
 // quick follows faster than anybody should in earnest.
 func quick(b *booth, limits consolelog.Limits) {
 	b.Log.Destroy()
-	limits.Interval = time.Millisecond
+	limits.Interval, limits.Longest = time.Millisecond, time.Hour
 	b.Log = newLogREST(b.Log.requests, b.hall, limits)
 }
 
@@ -127,7 +133,7 @@ func (h *hall) awaitCalls(t *testing.T, more int) {
 // A refusal and a failure on the way do not end it.
 func TestFollowedLog(t *testing.T) {
 	b := newBooth(t)
-	quick(b, consolelog.Limits{PerConsole: 1, Total: 1})
+	quick(b, consolelog.Limits{PerConsole: 1, PerUser: 1, PerTenant: 1, Total: 1})
 	t.Cleanup(b.Log.Destroy)
 	stream, flush, err := open(b.request(t, "log"), b, &compute.InstanceLogOptions{Follow: true, TailLines: ptr.To[int64](1)})
 	if err != nil {
@@ -170,7 +176,7 @@ func TestFollowedLog(t *testing.T) {
 
 func TestLogEndsWithTheMachine(t *testing.T) {
 	b := newBooth(t)
-	quick(b, consolelog.Limits{PerConsole: 1, Total: 1})
+	quick(b, consolelog.Limits{PerConsole: 1, PerUser: 1, PerTenant: 1, Total: 1})
 	t.Cleanup(b.Log.Destroy)
 	stream, _, err := open(b.request(t, "log"), b, &compute.InstanceLogOptions{Follow: true})
 	if err != nil {
@@ -180,6 +186,115 @@ func TestLogEndsWithTheMachine(t *testing.T) {
 	text, err := io.ReadAll(stream)
 	if err != nil || string(text) != "one\ntwo\nthree\n" {
 		t.Errorf("text %q, %v", text, err)
+	}
+}
+
+// register is where an instance is looked up while its log is followed.
+type register struct {
+	mutex    sync.Mutex
+	instance *compute.Instance
+	owner    tenancy.Scope
+	err      error
+}
+
+func registered(b *booth) *register {
+	r := &register{instance: computetest.Existing(), owner: home}
+	b.Log.requests.instances, b.Log.requests.checks.Tenancy = r, r
+	return r
+}
+
+func (r *register) set(edit func(*register)) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	edit(r)
+}
+
+func (r *register) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.err != nil {
+		return nil, r.err
+	}
+	if r.instance == nil || name != r.instance.Name || genericapirequest.NamespaceValue(ctx) != r.instance.Namespace {
+		return nil, apierrors.NewNotFound(compute.Resource("instances"), name)
+	}
+	return r.instance.DeepCopy(), nil
+}
+
+func (r *register) Scope(context.Context, string) (tenancy.Scope, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.owner, nil
+}
+
+// However region answers meanwhile, who follows an instance does not see the
+// machine of another.
+func TestLogEndsWithTheInstance(t *testing.T) {
+	for name, ended := range map[string]func(*register){
+		"deleted":   func(r *register) { r.instance = nil },
+		"recreated": func(r *register) { r.instance.UID = "another" },
+		"rebound":   func(r *register) { r.owner.Project = "0a000000-0000-4000-8000-0000000000af" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBooth(t)
+			quick(b, consolelog.Limits{PerConsole: 1, PerUser: 1, PerTenant: 1, Total: 1})
+			t.Cleanup(b.Log.Destroy)
+			listed := registered(b)
+			stream, _, err := open(b.request(t, "log"), b, &compute.InstanceLogOptions{Follow: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.hall.setFailure("ConsoleOutput", errDown)
+			b.hall.awaitCalls(t, 2)
+			listed.set(ended)
+			b.hall.setOutput("one\ntwo\nthree\nanother machine\n")
+			b.hall.setFailure("ConsoleOutput", nil)
+			text, err := io.ReadAll(stream)
+			if err != nil || string(text) != "one\ntwo\nthree\n" {
+				t.Errorf("text %q, %v", text, err)
+			}
+		})
+	}
+}
+
+// Where it cannot be told whether the instance is there, the log waits.
+func TestLogOutlivesTheCluster(t *testing.T) {
+	b := newBooth(t)
+	quick(b, consolelog.Limits{PerConsole: 1, PerUser: 1, PerTenant: 1, Total: 1})
+	t.Cleanup(b.Log.Destroy)
+	listed := registered(b)
+	stream, _, err := open(b.request(t, "log"), b, &compute.InstanceLogOptions{Follow: true, TailLines: ptr.To[int64](0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed.set(func(r *register) { r.err = apierrors.NewServiceUnavailable("down") })
+	b.hall.setOutput("one\ntwo\nthree\nfour\n")
+	b.hall.awaitCalls(t, 2)
+	listed.set(func(r *register) { r.err = nil })
+	lines := bufio.NewScanner(stream)
+	if !lines.Scan() || lines.Text() != "four" {
+		t.Errorf("%q, want four: %v", lines.Text(), lines.Err())
+	}
+}
+
+// Instances of the same name in turn have logs of their own.
+func TestLogsAreToldApartByUID(t *testing.T) {
+	b := newBooth(t)
+	quick(b, consolelog.Limits{PerConsole: 1, PerUser: 9, PerTenant: 9, Total: 9})
+	t.Cleanup(b.Log.Destroy)
+	listed := registered(b)
+	for _, uid := range []types.UID{"first", "second"} {
+		listed.set(func(r *register) { r.instance.UID = uid })
+		if _, _, err := open(b.request(t, "log"), b, &compute.InstanceLogOptions{Follow: true}); err != nil {
+			t.Errorf("%s: %v", uid, err)
+		}
+	}
+}
+
+func TestFollowLimits(t *testing.T) {
+	l := followLimits
+	if l.PerUser >= l.PerConsole || l.PerConsole > l.PerTenant || l.PerTenant >= l.Total {
+		t.Errorf("one can have what is for several: %+v", l)
 	}
 }
 

@@ -41,7 +41,10 @@ type Subresources struct {
 }
 
 // followLimits are of one replica.
-var followLimits = consolelog.Limits{Interval: 2 * time.Second, PerConsole: 16, Total: 256}
+var followLimits = consolelog.Limits{
+	Interval: 2 * time.Second, Longest: time.Hour,
+	PerUser: 8, PerConsole: 16, PerTenant: 64, Total: 256,
+}
 
 // NewSubresources returns the storages of what is below instances, which leave
 // in notes what the controller has to know.
