@@ -50,9 +50,9 @@ func newStation(t *testing.T, protocol string, patience time.Duration, read Read
 	return s
 }
 
-// request begins an answer over HTTP/1.1 or 2, which is read only as far as it
-// comes by itself.
-func (s *station) request(t *testing.T) *http.Response {
+// request begins an answer over HTTP/1.1 or 2 and returns its body, which is
+// read only as far as it comes by itself.
+func (s *station) request(t *testing.T) io.ReadCloser {
 	t.Helper()
 	transport := s.Client().Transport.(*http.Transport)
 	if !s.EnableHTTP2 {
@@ -70,7 +70,7 @@ func (s *station) request(t *testing.T) *http.Response {
 	if response.Proto != s.protocol {
 		t.Fatalf("%s, want %s", response.Proto, s.protocol)
 	}
-	return response
+	return response.Body
 }
 
 // narrow has the kernel keep little of what clients do not read.
@@ -128,7 +128,8 @@ func (m *pacedMachine) read(ctx context.Context) (string, error) {
 		m.idle = 0
 		return m.machine.read(ctx)
 	}
-	if m.idle++; m.idle > 200 {
+	m.idle++
+	if m.idle > 200 {
 		select {
 		case m.stuck <- struct{}{}:
 		default:
@@ -209,7 +210,7 @@ func TestWhoReadsIsNotCutOff(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			c := newConsole("a\n")
 			s := newStation(t, protocol, patience, c.read)
-			body := s.request(t).Body
+			body := s.request(t)
 			lines := reader{body, bufio.NewScanner(body)}
 			lines.expect(t, "a")
 			<-time.After(2 * patience)
