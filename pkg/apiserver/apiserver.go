@@ -58,7 +58,7 @@ const watchGrace = 5 * time.Second
 func (c *Config) Complete() CompletedConfig {
 	c.GenericConfig.ShutdownWatchTerminationGracePeriod = watchGrace
 	c.GenericConfig.LongRunningFunc = orFollowsLog(c.GenericConfig.LongRunningFunc)
-	c.GenericConfig.BuildHandlerChainFunc = withoutLoggingBodies(withoutStoringSecrets(boundingFollowers(c.GenericConfig.BuildHandlerChainFunc)))
+	c.GenericConfig.BuildHandlerChainFunc = withoutStoringSecrets(boundingFollowers(c.GenericConfig.BuildHandlerChainFunc))
 	c.GenericConfig.AuditPolicyRuleEvaluator = withoutAuditingSecrets(c.GenericConfig.AuditPolicyRuleEvaluator)
 	return CompletedConfig{&completedConfig{
 		GenericConfig: c.GenericConfig.Complete(),

@@ -16,7 +16,6 @@ import (
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1beta1"
-	"github.com/unikorn-cloud/instance-apiserver/pkg/boundedlog"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/consolelog"
 )
 
@@ -74,16 +73,6 @@ func withoutStoringSecrets(build chainBuilder) chainBuilder {
 			}
 			inner.ServeHTTP(w, r)
 		}), config)
-	}
-}
-
-// withoutLoggingBodies bounds what is logged on the way of a request.
-func withoutLoggingBodies(build chainBuilder) chainBuilder {
-	return func(inner http.Handler, config *genericapiserver.Config) http.Handler {
-		chain := build(inner, config)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			chain.ServeHTTP(w, r.WithContext(boundedlog.WithoutBodies(r.Context())))
-		})
 	}
 }
 

@@ -3,7 +3,6 @@
 package apiserver
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -13,8 +12,6 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	genericfilters "k8s.io/apiserver/pkg/server/filters"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/textlogger"
 )
 
 const inAlpha = "/apis/compute.unikorn-cloud.org/v1beta1/namespaces/alpha/instances"
@@ -103,25 +100,6 @@ func TestLogsAreNotFollowedOverWebSockets(t *testing.T) {
 		chain.ServeHTTP(answer, request)
 		if answer.Code != test.want {
 			t.Errorf("%s, upgrade %q: %d, want %d", test.path, test.upgrade, answer.Code, test.want)
-		}
-	}
-}
-
-// The chain itself reviews tokens, so the bound is around it.
-func TestBodiesAreNotLogged(t *testing.T) {
-	var around, within klog.Logger
-	chain := withoutLoggingBodies(func(inner http.Handler, _ *genericapiserver.Config) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			around = klog.FromContext(r.Context())
-			inner.ServeHTTP(w, r)
-		})
-	})(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { within = klog.FromContext(r.Context()) }), nil)
-	request, _ := received(t, http.MethodGet, inAlpha)
-	loud := textlogger.NewLogger(textlogger.NewConfig(textlogger.Verbosity(10), textlogger.Output(io.Discard)))
-	chain.ServeHTTP(httptest.NewRecorder(), request.WithContext(klog.NewContext(request.Context(), loud)))
-	for place, logger := range map[string]klog.Logger{"chain": around, "handler": within} {
-		if !logger.V(7).Enabled() || logger.V(8).Enabled() {
-			t.Errorf("%s: verbosity 7 %v, 8 %v, want only 7", place, logger.V(7).Enabled(), logger.V(8).Enabled())
 		}
 	}
 }

@@ -5,8 +5,8 @@ package controller
 import (
 	"github.com/spf13/cobra"
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	logsapi "k8s.io/component-base/logs/api/v1"
 
+	"github.com/unikorn-cloud/instance-apiserver/pkg/boundedlog"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/cmd/usage"
 )
 
@@ -24,7 +24,7 @@ the platform's own.`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error {
-			if err := logsapi.ValidateAndApply(options.Logs, nil); err != nil {
+			if err := boundedlog.Setup(options.Logs); err != nil {
 				return err
 			}
 			if err := options.Validate(); err != nil {

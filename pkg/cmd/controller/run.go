@@ -21,7 +21,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/apis/compute/v1alpha1"
-	"github.com/unikorn-cloud/instance-apiserver/pkg/boundedlog"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/cmd/platform"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/controller"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
@@ -33,8 +32,7 @@ const name = "instance-controller"
 
 // run works until ctx ends and everything it began is finished.
 func run(ctx context.Context, options *Options) error {
-	ctx = boundedlog.WithoutBodies(ctx)
-	ctrl.SetLogger(klog.FromContext(ctx))
+	ctrl.SetLogger(klog.Background())
 	clients, err := options.Platform.Connect(nil)
 	if err != nil {
 		return err

@@ -5,9 +5,8 @@ package server
 import (
 	"github.com/spf13/cobra"
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	logsapi "k8s.io/component-base/logs/api/v1"
 
+	"github.com/unikorn-cloud/instance-apiserver/pkg/boundedlog"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/cmd/usage"
 )
 
@@ -25,7 +24,7 @@ replicas as you like.`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := logsapi.ValidateAndApply(options.Logs, utilfeature.DefaultFeatureGate); err != nil {
+			if err := boundedlog.Setup(options.Logs); err != nil {
 				return err
 			}
 			if err := options.Validate(cmd.Flags()); err != nil {

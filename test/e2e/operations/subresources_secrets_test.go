@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
@@ -51,7 +52,7 @@ func exposed(ctx context.Context) string {
 	return all.String()
 }
 
-var _ = Describe("Keys, console sessions and user data", func() {
+var _ = Describe("Keys, console sessions, tokens and user data", func() {
 	It("are in no log however much is logged, in no metric and in no event", func(ctx SpecContext) {
 		setVerbosity(ctx, "10")
 		DeferCleanup(func(ctx SpecContext) { setVerbosity(ctx, "0") })
@@ -63,6 +64,7 @@ var _ = Describe("Keys, console sessions and user data", func() {
 
 		// Encoded it is longer than this, and begins like that of others.
 		secrets := []string{"the-secret-of-web-1", base64.StdEncoding.EncodeToString([]byte(userData))[20:50]}
+		secrets = append(secrets, reviewedToken(ctx))
 		// Often enough for each replica.
 		for range 4 {
 			secrets = append(secrets, handedOut(ctx, "web-1")...)
@@ -85,6 +87,21 @@ var _ = Describe("Keys, console sessions and user data", func() {
 		expectNone(events.String(), secrets, "events")
 	})
 })
+
+// reviewedToken is the token of a service account which each replica has had
+// reviewed.
+func reviewedToken(ctx context.Context) string {
+	GinkgoHelper()
+	ServiceAccount(ctx, "robot")
+	issued, err := ClientOf(environment.Admin).CoreV1().ServiceAccounts(Alpha).
+		CreateToken(ctx, "robot", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	for _, replica := range Replicas() {
+		answer := presenting(nil, nil).at(replica).get(ctx, listPath, bearing(issued.Status.Token))
+		Expect(answer.Code).To(Equal(http.StatusOK))
+	}
+	return issued.Status.Token
+}
 
 // expectNone does not print what it looks at, which could have the secrets.
 func expectNone(text string, secrets []string, where string) {
