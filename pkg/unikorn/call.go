@@ -115,7 +115,7 @@ func (c *Client) noAnswer(endpoint Endpoint, err error, sent bool, started time.
 	if !errors.As(err, &failed) {
 		return err
 	}
-	result := &Error{Service: c.service, Operation: endpoint.Name, Kind: Unavailable, unknown: sent, cause: failed.Err}
+	result := &Error{Service: c.service, Operation: endpoint.Name, Kind: Unavailable, unknown: sent, cause: plainCause(failed.Err)}
 	status := "unreachable"
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,12 +90,39 @@ func parseRetryAfter(response *http.Response) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
+// opRemoteAlert is the operation of an error that is an alert of the peer.
+const opRemoteAlert = "remote error"
+
+// refusals are the alerts (RFC 8446, 6.2) by which a peer says that it does not
+// accept a handshake. Others can end a connection at any time, also after a
+// request was seen to.
+var refusals = []tls.AlertError{
+	40,  // handshake_failure
+	42,  // bad_certificate
+	43,  // unsupported_certificate
+	44,  // certificate_revoked
+	45,  // certificate_expired
+	46,  // certificate_unknown
+	48,  // unknown_ca
+	49,  // access_denied
+	51,  // decrypt_error: a signature of the handshake
+	70,  // protocol_version
+	71,  // insufficient_security
+	116, // certificate_required
+}
+
 // refusedHandshake says whether the peer ended the TLS handshake with an alert,
 // which it does when it does not accept our certificate. With TLS 1.3 that
 // arrives after the request was written, and before the peer looked at it.
 func refusedHandshake(err error) bool {
 	var remote *net.OpError
-	return errors.As(err, &remote) && remote.Op == "remote error"
+	if !errors.As(err, &remote) || remote.Op != opRemoteAlert {
+		return false
+	}
+	// The error of a connection has a type of its own, with the same words.
+	return slices.ContainsFunc(refusals, func(alert tls.AlertError) bool {
+		return alert.Error() == remote.Err.Error()
+	})
 }
 
 // untrusted says whether we do not accept the peer's certificate.

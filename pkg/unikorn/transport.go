@@ -5,6 +5,7 @@ package unikorn
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -60,9 +61,20 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if req.Method == http.MethodGet && !req.Close {
-		return shared.RoundTrip(req)
+		return plainly(shared, req)
 	}
-	return alone.RoundTrip(req)
+	return plainly(alone, req)
+}
+
+// plainly keeps what the peer sent out of the words of errors, which end up in
+// logs and traces.
+func plainly(inner *http.Transport, req *http.Request) (*http.Response, error) {
+	response, err := inner.RoundTrip(req)
+	if err != nil {
+		return nil, plainCause(err)
+	}
+	response.Body = plainBody{response.Body}
+	return response, nil
 }
 
 // refresh is called with the mutex held, or before anybody else knows of t.
@@ -73,7 +85,7 @@ func (t *transport) refresh() error {
 	}
 	config, err := content.config()
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errFiles, err)
 	}
 	if t.shared != nil {
 		t.shared.CloseIdleConnections()
