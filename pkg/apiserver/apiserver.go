@@ -87,7 +87,7 @@ func (c completedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 	}
 
 	group := genericapiserver.NewDefaultAPIGroupInfo(compute.GroupName, Scheme, ParameterCodec, Codecs)
-	group.NegotiatedSerializer = withoutProtobuf{group.NegotiatedSerializer}
+	group.NegotiatedSerializer = negotiated
 	group.VersionedResourcesStorageMap[v1beta1.SchemeGroupVersion.Version] = storages.byPath()
 	if err := server.InstallAPIGroup(&group); err != nil {
 		return nil, fmt.Errorf("install group %s: %w", compute.GroupName, err)

@@ -20,6 +20,9 @@ var (
 	Codecs = serializer.NewCodecFactory(Scheme)
 	// ParameterCodec decodes the query parameters of requests.
 	ParameterCodec = runtime.NewParameterCodec(Scheme)
+
+	// negotiated are the encodings that clients can choose from.
+	negotiated = discreetDecoding{withoutProtobuf{Codecs}}
 )
 
 func init() {
