@@ -56,8 +56,9 @@ func (c Caller) Credential() Credential {
 }
 
 // Resolve says who the caller of a request about a project is. It fails with
-// Forbidden when the platform has no name for the caller, and for a person who
-// is known not to be in the organization.
+// Forbidden when the platform has no name for the caller, for a person who is
+// known not to be in the organization, and when what is known of that is
+// malformed.
 func (r Resolver) Resolve(caller user.Info, organization ids.OrganizationID, project ids.ProjectID) (Caller, error) {
 	if sets.New(caller.GetGroups()...).HasAny(r.PlatformGroups...) {
 		return Caller{Principal: about(organization, project, TypeService, caller.GetName()), Platform: true}, nil
@@ -70,7 +71,15 @@ func (r Resolver) Resolve(caller user.Info, organization ids.OrganizationID, pro
 		return Caller{}, r.refusal(caller)
 	}
 	p := about(organization, project, TypeUser, actor)
-	if organizations := organizationIDs(caller); len(organizations) > 0 {
+	organizations := organizationIDs(caller)
+	if slices.ContainsFunc(organizations, malformed) {
+		// What is none of them may have been the one that matters, and the services
+		// answer as if they were broken.
+		return Caller{}, apierrors.NewForbidden(instances, "", fmt.Errorf(
+			"what the authenticator says of user %q in the extra %s is not all ids of organizations",
+			caller.GetName(), OrganizationIDsExtra))
+	}
+	if len(organizations) > 0 {
 		p.OrganizationIDs = organizations
 	}
 	if !slices.Contains(p.OrganizationIDs, organization) {
@@ -113,6 +122,10 @@ func about(organization ids.OrganizationID, project ids.ProjectID, kind Type, ac
 		Type:            kind,
 		Actor:           actor,
 	}
+}
+
+func malformed(id ids.OrganizationID) bool {
+	return !ids.IsUUID(string(id))
 }
 
 // organizationIDs are sorted, so that one person is always written the same way.

@@ -124,3 +124,16 @@ func TestResolveRefusesPeopleOfOtherOrganizations(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The services answer what they are asked for somebody of a malformed id as if
+// they were broken.
+func TestResolveRefusesMalformedOrganizations(t *testing.T) {
+	for _, malformed := range []string{"acme", strings.ToUpper(string(other)), string(other) + " ", string(acme) + "," + string(other)} {
+		_, err := principal.Resolver{}.Resolve(&user.DefaultInfo{Name: "alice", Extra: map[string][]string{
+			principal.OrganizationIDsExtra: {string(acme), malformed},
+		}}, acme, alpha)
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "extra "+principal.OrganizationIDsExtra) {
+			t.Errorf("%q: got %v", malformed, err)
+		}
+	}
+}
