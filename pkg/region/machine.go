@@ -68,9 +68,10 @@ func (c *Client) CreateSnapshot(ctx context.Context, credential principal.Creden
 }
 
 // SSHKey reads the private key of the machine's network. unikorn.IsNotFound says
-// that the machine was not made with it.
+// that the machine was not made with it. It depends on no state of the machine, so
+// that a 400 is about the form of the call.
 func (c *Client) SSHKey(ctx context.Context, credential principal.Credential, id ids.ServerID) (*SSHKey, error) {
-	return unikorn.Call[SSHKey](ctx, c.caller, endpoint("GetServerSSHKey"), func(ctx context.Context) (*http.Response, error) {
+	return unikorn.Call[SSHKey](ctx, c.caller, refusing("GetServerSSHKey", http.StatusConflict, http.StatusUnprocessableEntity), func(ctx context.Context) (*http.Response, error) {
 		return c.wire.GetServerSSHKey(ctx, id, edit(credential))
 	})
 }

@@ -23,6 +23,14 @@ func TestWhatRefusalsAreAbout(t *testing.T) {
 		_, err := c.CreateServer(t.Context(), principal.Service(alice), region.ServerCreate{})
 		return err
 	}
+	key := func(c *region.Client) error {
+		_, err := c.SSHKey(t.Context(), principal.Service(alice), "a")
+		return err
+	}
+	session := func(c *region.Client) error {
+		_, err := c.CreateConsoleSession(t.Context(), principal.Service(alice), "a")
+		return err
+	}
 	tests := map[string]struct {
 		call   func(*region.Client) error
 		status int
@@ -32,6 +40,11 @@ func TestWhatRefusalsAreAbout(t *testing.T) {
 		"a list that is not understood": {list, 422, unikorn.UnprocessableContent, unikorn.ServiceRefused},
 		"a list in conflict":            {list, 409, unikorn.Conflict, unikorn.ServiceRefused},
 		"a name that is taken":          {create, 409, unikorn.Conflict, unikorn.Refused},
+		"a key in conflict":             {key, 409, unikorn.Conflict, unikorn.Refused},
+		"a key that breaks a rule":      {key, 422, unikorn.UnprocessableContent, unikorn.Refused},
+		"a key that is not understood":  {key, 400, unikorn.InvalidRequest, unikorn.ServiceRefused},
+		"a session in conflict":         {session, 409, unikorn.Conflict, unikorn.Refused},
+		"a session in a wrong state":    {session, 400, unikorn.InvalidRequest, unikorn.Refused},
 		"a server that breaks a rule":   {create, 422, unikorn.UnprocessableContent, unikorn.Refused},
 	}
 	for name, test := range tests {

@@ -5,6 +5,7 @@ package region
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/unikorn-cloud/instance-apiserver/pkg/ids"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/principal"
@@ -117,12 +118,13 @@ func (c *Client) DeleteServer(ctx context.Context, credential principal.Credenti
 // state for the call, its name is taken, or what a person asked for it to be
 // breaks a rule.
 func about(name string) unikorn.Endpoint {
+	return refusing(name, http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity)
+}
+
+// refusing is an endpoint whose answers of those statuses are about what the
+// call is for.
+func refusing(name string, statuses ...int) unikorn.Endpoint {
 	return unikorn.Endpoint{Name: name, ByRule: func(refusal *unikorn.Error) bool {
-		switch refusal.StatusCode {
-		case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity:
-			return true
-		default:
-			return false
-		}
+		return slices.Contains(statuses, refusal.StatusCode)
 	}}
 }
