@@ -111,6 +111,7 @@ manifests() {
   local folder result=0
   mkdir "$copy/manifests" || return
   for folder in artifacts/base artifacts/overlays/*/ artifacts/examples/*/; do
+    [[ -e $folder/kustomization.yaml ]] || continue
     bin/kubectl kustomize "$folder" >"$copy/manifests/$(basename "$folder").yaml" ||
       { echo "kustomize cannot build $folder"; result=1; }
   done
