@@ -43,8 +43,15 @@ func (d discreetDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, 
 	if kind == nil || kind.Kind == "" {
 		kind = defaults
 	}
-	return object, kind, discreet(err, data)
+	err = discreet(err, data)
+	if errors.Is(err, errForm) && defaults != nil && kind.Kind != defaults.Kind {
+		err = fmt.Errorf("kind must be %s", defaults.Kind)
+	}
+	return object, kind, err
 }
+
+// errForm is said where nothing better is known.
+var errForm = errors.New("a value does not have the form it must have")
 
 var (
 	// wrongType is what encoding/json and its descendants say of a value of the
@@ -84,7 +91,7 @@ func discreet(err error, data []byte) error {
 	if runtime.IsMissingVersion(err) || runtime.IsMissingKind(err) {
 		return errors.New("apiVersion and kind must name a version and a kind")
 	}
-	return errors.New("a value does not have the form it must have")
+	return errForm
 }
 
 // asA says whether an error of a type is in the chain of err.

@@ -34,6 +34,7 @@ func TestErrorsAboutBodiesShowNothingOfThem(t *testing.T) {
 		"no time":           {json, `{"metadata":{"creationTimestamp":"hunter2"}}`, "a time must be in the form of RFC 3339"},
 		"unknown field":     {json, `{"spec":{"cloudInit":"hunter2"}}`, `strict decoding error: unknown field "spec.cloudInit"`},
 		"another kind":      {json, `{"apiVersion":"v1","kind":"Pod","spec":{"userData":"hunter2"}}`, `no kind "Pod" is registered for version "v1" in scheme`},
+		"kind of another":   {json, `{"apiVersion":"compute.unikorn-cloud.org/v1beta1","kind":"InstanceConsole"}`, "kind must be Instance"},
 		"malformed YAML":    {yaml, "spec:\n  userData: hunter2: hunter2", "malformed YAML at line 2"},
 		"unknown anchor":    {yaml, "spec:\n  userData: *hunter2", "malformed YAML"},
 		"YAML, not base64":  {yaml, "spec:\n  userData: hunter2 hunter2", "spec.userData: must be base64"},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -35,14 +36,19 @@ func (f *finder) refusal(ctx context.Context, of *machine, doing string, err err
 	if err != nil {
 		return err
 	}
-	return conflict(of.instance, doing, state)
+	return conflict(of.instance, doing, state, notAny...)
 }
 
-// conflict says that the machine is in no state for what is to be done.
-func conflict(instance *compute.Instance, doing string, state compute.PowerState) error {
+// conflict says that the machine is in no state for what is to be done. In the
+// states of from it would be possible: region refused for another reason, which
+// passes.
+func conflict(instance *compute.Instance, doing string, state compute.PowerState, from ...region.PowerState) error {
 	reason := fmt.Errorf("%s is not possible while the machine is %s", doing, state)
-	if state == "" {
+	switch {
+	case state == "":
 		reason = fmt.Errorf("%s is not possible: the machine is in no known power state yet", doing)
+	case slices.Contains(from, region.PowerState(state)):
+		reason = fmt.Errorf("%s is not possible yet, although the machine is %s: try again in a moment", doing, state)
 	}
 	answer := apierrors.NewConflict(compute.Resource("instances"), instance.Name, reason)
 	answer.ErrStatus.Details.Causes = []metav1.StatusCause{{

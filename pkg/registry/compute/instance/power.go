@@ -155,7 +155,7 @@ func (r *PowerREST) act(ctx context.Context, on *machine, name compute.PowerActi
 		return "", err
 	}
 	if !slices.Contains(action.reached, region.PowerState(state)) {
-		return "", conflict(on.instance, string(name), state)
+		return "", conflict(on.instance, string(name), state, action.from)
 	}
 	warning.AddWarning(ctx, "", fmt.Sprintf("%s changed nothing: the machine is %s", name, state))
 	return state, nil

@@ -86,7 +86,7 @@ func TestRefusedPowerActions(t *testing.T) {
 		{action: compute.PowerActionStop, status: 400, shown: shows("Stopped"), reached: "Stopped"},
 		{action: compute.PowerActionStop, status: 400, shown: shows("Stopping"), reached: "Stopping"},
 		{action: compute.PowerActionStop, status: 400, shown: shows("Running", "Running", "Stopping"), reached: "Stopping"},
-		{action: compute.PowerActionStop, status: 400, shown: shows("Running"), refused: "Stop is not possible while the machine is Running"},
+		{action: compute.PowerActionStop, status: 400, shown: shows("Running"), refused: "Stop is not possible yet, although the machine is Running"},
 		{action: compute.PowerActionStop, status: 404, shown: shows("Building"), refused: "Stop is not possible while the machine is Building"},
 		{action: compute.PowerActionReboot, status: 400, shown: shows("Stopped"), refused: "Reboot is not possible while the machine is Stopped"},
 		{action: compute.PowerActionReboot, status: 400, shown: shows("Running", "Stopped"), refused: "Reboot is not possible while the machine is Stopped"},
