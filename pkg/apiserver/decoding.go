@@ -68,10 +68,10 @@ func discreet(err error, data []byte) error {
 		return err
 	}
 	// No other field is of bytes.
-	if asA[base64.CorruptInputError](err) {
+	if _, ok := errors.AsType[base64.CorruptInputError](err); ok {
 		return errors.New("spec.userData: must be base64")
 	}
-	if asA[*time.ParseError](err) {
+	if _, ok := errors.AsType[*time.ParseError](err); ok {
 		return errors.New("a time must be in the form of RFC 3339")
 	}
 	text := err.Error()
@@ -92,10 +92,4 @@ func discreet(err error, data []byte) error {
 		return errors.New("apiVersion and kind must name a version and a kind")
 	}
 	return errForm
-}
-
-// asA says whether an error of a type is in the chain of err.
-func asA[T error](err error) bool {
-	var found T
-	return errors.As(err, &found)
 }

@@ -49,10 +49,14 @@ func plainCause(err error) error {
 			return end
 		}
 	}
-	for _, known := range []error{asA[*tls.CertificateVerificationError](err), asA[*net.DNSError](err), asA[syscall.Errno](err)} {
-		if known != nil {
-			return known
-		}
+	if known, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return known
+	}
+	if known, ok := errors.AsType[*net.DNSError](err); ok {
+		return known
+	}
+	if known, ok := errors.AsType[syscall.Errno](err); ok {
+		return known
 	}
 	switch {
 	case isTimeout(err):
@@ -72,15 +76,6 @@ func plainOperation(operation *net.OpError) error {
 	plain := *operation
 	plain.Err = plainCause(operation.Err)
 	return &plain
-}
-
-// asA is the first error of a type in the chain of err, or nil.
-func asA[T error](err error) error {
-	var found T
-	if errors.As(err, &found) {
-		return found
-	}
-	return nil
 }
 
 var _ io.ReadCloser = plainBody{}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/environment"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/adminclient"
+	"github.com/unikorn-cloud/instance-apiserver/test/suite"
 )
 
 // kubectl runs kubectl as administrator and returns what it prints.
@@ -128,7 +129,7 @@ var _ = Describe("Who follows docs/install.md", Ordered, func() {
 		By("everything of the installation being there")
 		kubectl(ctx, "get", "--kustomize", o.path("my-cluster"))
 		makeInstance(ctx, o, "web-1")
-	}, NodeTimeout(startTimeout))
+	}, NodeTimeout(suite.StartTimeout))
 
 	It("keeps user data out of the cluster's audit", func(ctx SpecContext) {
 		kubectl(ctx, "create", "--raw", "/apis/compute.unikorn-cloud.org/v1beta1/namespaces/alpha/instances/web-1/sshkey", "-f", o.key())
@@ -164,7 +165,7 @@ var _ = Describe("Who follows docs/install.md", Ordered, func() {
 			Eventually(attempt).WithContext(ctx).WithArguments("get", "instances", "--all-namespaces").Should(ContainSubstring("web-1"))
 		}
 		Expect(kubectl(ctx, "get", api, "-o", available)).To(Equal("True"))
-	}, NodeTimeout(startTimeout))
+	}, NodeTimeout(suite.StartTimeout))
 
 	It("goes on when the API server was gone before its APIService", func(ctx SpecContext) {
 		kubectl(ctx, "-n", "unikorn-compute", "patch", "service", "instance-apiserver", "--type=merge", "-p", `{"spec":{"externalName":"nobody.invalid"}}`)
@@ -195,7 +196,7 @@ var _ = Describe("Who follows docs/install.md", Ordered, func() {
 		kubectl(ctx, "apply", "--server-side", "--force-conflicts", "--kustomize", o.path("my-cluster"))
 		kubectl(ctx, "wait", "--for=condition=Available", api, "--timeout=2m")
 		Eventually(attempt).WithContext(ctx).WithArguments("get", "instances", "--all-namespaces").Should(ContainSubstring("web-1"))
-	}, NodeTimeout(startTimeout))
+	}, NodeTimeout(suite.StartTimeout))
 
 	It("goes on when the controller's rights and the CRD went before the instances", func(ctx SpecContext) {
 		const crd = "crd/computeinstances.compute.unikorn-cloud.org"
@@ -213,7 +214,7 @@ var _ = Describe("Who follows docs/install.md", Ordered, func() {
 		Expect(held(ctx)).To(BeZero())
 
 		o.follow(ctx, steps[0])
-	}, NodeTimeout(startTimeout))
+	}, NodeTimeout(suite.StartTimeout))
 
 	It("uninstalls, and nothing is left", func(ctx SpecContext) {
 		Eventually(attempt).WithContext(ctx).WithArguments("get", "instances", "--all-namespaces").Should(BeEmpty(), "none are left of before")
@@ -233,5 +234,5 @@ var _ = Describe("Who follows docs/install.md", Ordered, func() {
 		Expect(kubectl(ctx, "api-resources")).NotTo(ContainSubstring("unikorn-cloud.org"))
 		Expect(admin().CoreV1().Namespaces().Delete(ctx, "alpha", metav1.DeleteOptions{})).To(Succeed())
 		Eventually(namespaceIsGone).WithContext(ctx).WithArguments("alpha").Should(BeTrue())
-	}, NodeTimeout(startTimeout))
+	}, NodeTimeout(suite.StartTimeout))
 })

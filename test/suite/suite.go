@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"testing"
+	"time"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
@@ -18,6 +20,21 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/hack/devcluster/process"
 	"github.com/unikorn-cloud/instance-apiserver/pkg/simulator/settings"
 )
+
+// StartTimeout is for everything together on a machine that also compiles.
+const StartTimeout = 10 * time.Minute
+
+// Run runs the specs of the package that calls it. patience is for what comes
+// about eventually: a loaded machine is slow, not wrong.
+func Run(t *testing.T, name string, patience time.Duration) {
+	t.Helper()
+	gomega.RegisterFailHandler(ginkgo.Fail)
+	gomega.SetDefaultEventuallyTimeout(patience)
+	gomega.SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
+	// What is given a context would otherwise be waited for without end.
+	gomega.EnforceDefaultTimeoutsWhenUsingContexts()
+	ginkgo.RunSpecs(t, name)
+}
 
 // quick is a simulator whose machines live faster than a person can watch.
 func quick() *settings.Settings {

@@ -17,12 +17,8 @@ import (
 	"github.com/unikorn-cloud/instance-apiserver/test/suite"
 )
 
-const (
-	// Root is the folder of the clone, from that of a suite.
-	Root = "../../.."
-	// startTimeout is for everything together on a machine that also compiles.
-	startTimeout = 10 * time.Minute
-)
+// Root is the folder of the clone, from that of a suite.
+const Root = "../../.."
 
 // Env is the environment of the suite.
 var Env *environment.Environment
@@ -30,13 +26,7 @@ var Env *environment.Environment
 // Run runs the specs of the package that calls it in an environment of its own.
 func Run(t *testing.T, name string) {
 	t.Helper()
-	RegisterFailHandler(Fail)
-	// A loaded machine is slow, not wrong.
-	SetDefaultEventuallyTimeout(time.Minute)
-	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
-	// What is given a context would otherwise be waited for without end.
-	EnforceDefaultTimeoutsWhenUsingContexts()
-	RunSpecs(t, name)
+	suite.Run(t, name, time.Minute)
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
@@ -45,7 +35,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		config.KubeAuditPolicy = filepath.Join(audit, "audit-kube.yaml")
 		config.InstanceAuditPolicy = filepath.Join(audit, "audit-instances.yaml")
 	})
-}, NodeTimeout(startTimeout))
+}, NodeTimeout(suite.StartTimeout))
 
 // Every spec, or all of an ordered group together, starts with nothing and
 // leaves nothing: no Instance, no server, no quota held.
